@@ -53,20 +53,21 @@ def test_tokens_are_those_of_tiktoken_in_every_file(files):
 def test_wide_names_lose_no_numbers(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     print_numbers(["tokenizer", "ids", "tokens"], [[f"{'folder' * 12}.bpe.json", "260", "17,000,000"]])
-    *_, row = capsys.readouterr().out.splitlines()
-    assert row.startswith("…")
-    assert row.split()[0].endswith("folder.bpe.json")
-    assert (row.split()[1:], len(row)) == (["260", "17,000,000"], 40)
+    shown = capsys.readouterr().out
+    assert "17,000,000" in shown
+    assert "der.bpe.json" in shown
+    assert all(len(line) <= 40 for line in shown.splitlines())
 
 
 def test_the_table_is_for_people_and_standard_input_is_read(files):
     outcome = invoke("-", files[1], "-t", "utf8_bytes,utf16_units", "--reference", "utf8_bytes", input=MINE.encode())
     assert outcome.exit_code == 0, outcome.output
-    title, head, first, last = outcome.stdout.splitlines()
+    title, head, first, last, more = outcome.stdout.splitlines()
     assert title.strip() == "41 bytes in 2 files; 1.00 is utf8_bytes"
-    assert head.split() == [*"tokenizer ids tokens B/token relative lost -".split(), files[1].name]
-    assert first.split() == ["utf16_units", "65,536", "26", "1.58", "0.63", "0", "17", "9"]
-    assert last.split() == ["utf8_bytes", "256", "41", "1.00", "1.00", "0", "18", "23"]
+    assert head.split() == "tokenizer ids tokens B/token relative lost".split()
+    assert first.split() == ["utf16_units", "65,536", "26", "1.58", "0.63", "0"]
+    assert last.split() == ["utf8_bytes", "256", "41", "1.00", "1.00", "0"]
+    assert "--json" in more
 
 
 @pytest.mark.slow

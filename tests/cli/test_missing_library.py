@@ -46,27 +46,12 @@ def invoke(*arguments):
     return outcome.exit_code, outcome.stdout
 
 
-def test_check_tells_it_in_one_sentence(write_config, without_splintr):
-    code, output = invoke("check", write_config(tokenizers=TOKENIZERS))
-    assert code == 0
-    assert output.count("splintr") == 1
-    assert SENTENCE in output.splitlines()
-    assert "tokenizer bytes (utf8_bytes): loaded" in output
-    assert output.endswith("nothing else wrong\n")
-
-
 def test_a_run_tells_it_in_one_sentence_and_measures_the_others(write_config, without_splintr, tmp_path):
     code, output = invoke("run", write_config(tokenizers=TOKENIZERS), "-o", tmp_path / "out", "--workers", 0)
     assert code == 1, "what was not declared optional is missing"
     assert output.count("splintr") == 1
     assert SENTENCE in output.splitlines()
     assert any(line.startswith("bytes ") for line in output.splitlines())
-
-
-def test_optional_ones_are_no_failure(write_config, without_splintr, tmp_path):
-    optional = TOKENIZERS.replace("}", ", optional: true}")
-    code, output = invoke("run", write_config(tokenizers=optional), "-o", tmp_path / "out", "--workers", 0)
-    assert (code, output.count("splintr")) == (0, 1)
 
 
 def test_training_does_without_it_too(write_config, without, tmp_path):

@@ -72,16 +72,3 @@ def test_a_tokenizer_file_is_named_from_the_configuration(new, tmp_path):
     outcome, _ = new("folder", "--for", "choose", "-t", "own.bpe.json", "-o", "sub/mine.yaml")
     assert outcome.exit_code == 0, outcome.output
     assert CliRunner().invoke(command, ["check", "sub/mine.yaml"]).exit_code == 0
-
-
-def test_the_command_alone_says_where_to_begin():
-    assert "Begin with one of these:" in CliRunner().invoke(command, []).output
-    assert CliRunner().invoke(command, ["new"]).exit_code == 2
-
-
-def test_code_is_read_by_file(new, tmp_path):
-    for number in range(50):
-        (tmp_path / f"{number}.py").write_text("a = 1\n", encoding="utf-8")
-    outcome, path = new("*.py", "-t", "utf8_bytes")
-    assert outcome.exit_code == 0, outcome.output
-    assert read_config(path).corpora["code"].options["document"] == "file"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
-from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts, weigh
+from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts
 
 SAMPLE = Path(tokbench.__file__).parent / "sources" / "sample"
 PROGRAMS = {
@@ -90,18 +90,6 @@ def test_weights_that_cannot_be_used_are_refused(mix, options, message):
     assert not Path("mine.yaml").exists()
 
 
-def test_weights_are_for_sizes_alone(mix):
-    assert "--weight is for --for size, and not for --for code" in new("mix", "--for", "code", "--weight", "a=1").output
-    assert "are for texts of your own, not for a suite" in new("quickstart", "--for", "code").output
-
-
-def test_a_suite_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, {"code/a.txt": "one"})
-    assert "written: code.yaml" in new("code").output
-    assert "1 file" in new("./code", "-t", "utf8_bytes").output
-
-
 def test_norwegian_is_no_truth_value(mix):
     write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
     new("mix", "--weight", "no=10", "-t", "utf8_bytes")
@@ -153,16 +141,3 @@ def test_a_corpus_takes_its_own_files_alone(tmp_path):
         "  prose  1 group: top; 1 file, 4 B",
         "  de     1 language: de; 1 file, 4 B",
     ]
-
-
-def test_weights_leave_the_rest_to_the_others(tmp_path):
-    write(tmp_path, {"en.txt": "one\n", "de.txt": "one\n", "a.py": "x\n", "b.jsonl": '{"text": "one"}'})
-    corpora = corpora_of(read_texts(str(tmp_path)))
-
-    def weights(**given):
-        return {name: corpus.weight for name, corpus in weigh(corpora, given).items()}
-
-    assert weights() == {"prose": 33.33, "jsonl": 33.33, "code": 33.33}
-    assert weights(code=25) == {"prose": 37.5, "jsonl": 37.5, "code": 25}
-    assert weights(code=100) == {"prose": 0, "jsonl": 0, "code": 100}
-    assert weights(de=20, en=30) == {"jsonl": 25, "code": 25, "de": 20, "en": 30}

@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 
 def run(*arguments, **environment):
     command = [sys.executable, "-m", "tokbench", *arguments]
@@ -17,13 +15,6 @@ def run(*arguments, **environment):
 def test_usage_names_the_program():
     wrong = run("compare", "one").stderr
     assert wrong.startswith("Usage: tokbench compare [OPTIONS] RUNS...\nTry 'tokbench compare ")
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_the_documented_line_gives_what_a_shell_reads(shell):
-    done = run(_TOKBENCH_COMPLETE=f"{shell}_source")
-    assert done.returncode == 0, done.stderr
-    assert f"_TOKBENCH_COMPLETE={shell}_complete" in done.stdout
 
 
 def test_commands_are_completed():

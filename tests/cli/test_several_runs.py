@@ -48,17 +48,6 @@ def test_each_is_written_to_a_folder_of_its_own(folder):
     assert done.output.index("reports/one/results.json") < done.output.index("2 of 2")
 
 
-def test_an_output_folder_holds_a_folder_for_each(folder):
-    write("a.yaml", config("one"))
-    write("many/b.yaml", config("two"))
-    for arguments, expected in (
-        (["a.yaml", "-o", "x"], ["x/results.csv"]),
-        (["many", "-o", "y"], ["y/two/results.csv"]),
-    ):
-        assert CliRunner().invoke(command, ["run", *arguments, "-w", "0"]).exit_code == 0
-        assert [path for path in files() if path.startswith(arguments[-1])] == expected
-
-
 def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder):
     write("good.yaml", config("good"))
     write("one.yaml", config("one", metrics="[compresion]"))
@@ -91,12 +80,6 @@ def test_check_tells_the_problems_of_all_and_what_the_others_would_do(folder):
         "b.yaml:2:7: a.yaml is called 'same', too; give each configuration a name of its own",
         "b.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?",
     ]
-
-
-def test_options_of_a_run_do_not_go_with_a_backend(folder):
-    done = CliRunner().invoke(command, ["check", "--backend", "utf8_bytes", "--limit", "3"])
-    assert done.exit_code == 2
-    assert "--limit, --quick, --only and --set go with a CONFIG" in done.output
 
 
 def test_two_of_the_same_name_are_refused(folder):
@@ -157,17 +140,6 @@ def test_new_writes_a_suite_and_never_over_a_file(folder):
     assert Path("mine.yaml").read_text(encoding="utf-8") == "mine"
     assert not Path("nowhere.yaml").exists()
     assert "cannot be written: No such file" in str(CliRunner().invoke(command, ["new", "code", "-o", "x/y"]).exception)
-
-
-def test_suites_are_listed_with_a_line_each():
-    outcome = CliRunner(env={"COLUMNS": "400"}).invoke(command, ["list", "suites"])
-    lines = outcome.output.splitlines()
-    for suite in shipped_suites().values():
-        [line] = [line for line in lines if line.split()[:1] == [suite.name]]
-        assert suite.summary in line
-        assert ("TOKBENCH_TEST_DATA" in line) == suite.needs_data
-    assert "utf8_bytes" not in outcome.output
-    assert "quickstart" in CliRunner(env={"COLUMNS": "400"}).invoke(command, ["list"]).output
 
 
 def test_options_of_the_command_are_in_the_results_and_in_the_summary(folder):

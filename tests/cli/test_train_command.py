@@ -1,17 +1,11 @@
 """``tokbench train``: what it writes loads again, and its summary is true."""
 
 import json
-import os
-import pty
 import re
-import signal
-import subprocess
-import sys
-from random import Random
 
 import pytest
 from click.testing import CliRunner
-from shared_fixtures import cell, interruptible
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.cli.main import tokbench as command
@@ -74,18 +68,6 @@ def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--backend", "regex_bpe", "--text", "t.txt", "--vocab-size", "300", "-O", "x"], "write it as KEY=VALUE"),
-        (["c.yaml", "--backend", "regex_bpe"], "CONFIG says what to train"),
-    ],
-)
-def test_usage(args, message):
-    outcome = invoke(*args)
-    assert message in str(outcome.exception)
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
         (["--vocab-size", 100], "vocab_size 100 is too small: regex_bpe needs at least 256"),
         (["--vocab-size", 300, "-O", "patern=gpt2"], "unknown key 'patern'; did you mean 'pattern'?"),
         (["--vocab-size", 300, "--text", "none.txt"], "no file matches"),
@@ -105,43 +87,6 @@ def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     outcome = invoke(*given, "-o", tmp_path / "file" / "out")
     assert isinstance(outcome.exception, tokbench.InputError)
-
-
-def spawned(*args, **popen):
-    """The command in a process of its own."""
-    call = [sys.executable, "-c", "from tokbench.cli.main import main; main()", "train", *map(str, args)]
-    return subprocess.Popen(call, text=True, **popen)
-
-
-@pytest.fixture
-def long_text(tmp_path):
-    """Return a text on which Python trains for some seconds."""
-    random = Random(1)
-    words = ["".join(random.choices("abcdefgh", k=9)) for _ in range(40_000)]
-    (tmp_path / "long.txt").write_text("\n".join(words), encoding="utf-8")
-    return tmp_path / "long.txt"
-
-
-@pytest.mark.slow
-def test_progress_and_ctrl_c(long_text, tmp_path):
-    """Merges a second and the time left are shown; an interrupt leaves no half-written artefact."""
-    terminal, end = pty.openpty()
-    given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 30_000, "-o", tmp_path / "out")
-    process = spawned(
-        *given,
-        stdout=subprocess.DEVNULL,
-        stderr=end,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "99"},
-        preexec_fn=interruptible,
-    )
-    os.close(end)
-    seen = ""
-    while not re.search(r"training trained .*\d+/29744 +[\d,]+/s 0:00:\d\d", re.sub(r"\x1b\[[\d;?]*\w", "", seen)):
-        seen += os.read(terminal, 1000).decode(errors="replace")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
-    os.close(terminal)
-    assert list((tmp_path / "out").iterdir()) == []
 
 
 def code_files(folder, number):

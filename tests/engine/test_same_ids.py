@@ -93,7 +93,7 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     assert "<bdi>b·98 ␣·32 a·97 c·99</bdi>" in html.render(results)
     console = Console(width=120, file=io.StringIO())
     summary(results, console)
-    assert re.search(r"first: b·98 ␣·32 c·99 a·97\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
+    assert re.search(r"first: b·98 ␣·32 c·99 a·97;\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
 
 
 def test_one_that_fails_is_not_verified(write_config, lines, faulty):

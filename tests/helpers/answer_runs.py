@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from tokbench.measuring.metric import Role
-from tokbench.report.answer.answer import AnswerLine, Wishes, answer
+from tokbench.report.answer.answer import Wishes, answer
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import (
     CorpusInfo,

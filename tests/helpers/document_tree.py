@@ -25,7 +25,7 @@ def _inside(node: doc.Node) -> Sequence[doc.Pane | Sequence[doc.Node]]:
     match node:
         case doc.Rich():
             return [node.made()]
-        case doc.Details() | doc.Note():
+        case doc.Details():
             return [node.nodes]
         case doc.Chooser():
             return node.panes

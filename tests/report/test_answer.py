@@ -11,7 +11,8 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.formats import html, latex, markdown
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
-from tokbench.report.sections.answer import corpus_answers, distrust
+from tokbench.report.sections.answer import answer_section, costs, distrust
+from tokbench.report.sections.answer_subject import subject_sentences
 from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo, RunConfig, TokenizerInfo
@@ -23,9 +24,8 @@ POINTS = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, b
 
 
 def on_prose(results):
-    """Return the answer on the one corpus."""
-    [corpus] = corpus_answers(CellTables(results))
-    return corpus
+    """Return what the others cost on the one corpus."""
+    return costs(CellTables(results), "prose")
 
 
 def distrusted(results):
@@ -33,23 +33,22 @@ def distrusted(results):
 
 
 def leader(results):
-    """Return the first word of the answer, which is the best tokenizer."""
-    return on_prose(results).sentences[0].split()[0]
+    """Return the best tokenizer."""
+    return CellTables(results).competing("density", "prose")[0].tokenizer
 
 
 def test_costs_of_the_others_have_paired_intervals():
-    corpus = on_prose(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
-    assert corpus.sentences[0].startswith("a ")
-    assert [(cost.tokenizer, round(cost.more, 3), cost.tied) for cost in corpus.costs] == [
+    found = on_prose(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
+    assert [(cost.tokenizer, round(cost.more, 3), cost.tied) for cost in found] == [
         ("b", 0.1, False),
         ("c", 0.5, False),
     ]
-    assert all(cost.low <= cost.more <= cost.high for cost in corpus.costs)
+    assert all(cost.low <= cost.more <= cost.high for cost in found)
 
 
 def test_a_tie_is_bold_and_a_difference_is_not():
     results = made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5), "d": more(0.6, 5)})
-    assert [cost.tied for cost in on_prose(results).costs] == [True, False, False]
+    assert [cost.tied for cost in on_prose(results)] == [True, False, False]
     cells = Report(results).tables.series("density", "prose").cells
     assert [name for name, cell in cells.items() if cell.best] == ["a", "b"]
 
@@ -76,7 +75,7 @@ def test_every_format_has_the_same_numbers_bold():
 def test_paired_differences_do_not_care_for_wide_intervals():
     """Documents differ more than tokenizers, so that the intervals overlap."""
     wide = TOKENS + np.random.default_rng(2).integers(-900, 900, BUCKETS)
-    [cost] = on_prose(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)})).costs
+    [cost] = on_prose(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)}))
     assert (cost.tied, round(cost.more, 3)) == (False, 0.01)
 
 
@@ -86,7 +85,7 @@ def test_paired_differences_do_not_care_for_wide_intervals():
 def test_lossy_trained_and_baselines_cannot_win(why):
     results = made_up({"mine": more(-0.3), "a": TOKENS, "b": more(0.1)}, **why)
     assert leader(results) == "a"
-    assert [cost.tokenizer for cost in on_prose(results).costs] == ["b"]
+    assert [cost.tokenizer for cost in on_prose(results)] == ["b"]
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -96,7 +95,7 @@ def test_nothing_is_inferred_from_few_or_chosen_texts(few):
     )
     results.corpora["prose"] = replace(results.corpora["prose"], designed=not few)
     assert not any(cell.best for cell in Report(results).tables.series("density", "prose").cells.values())
-    [cost] = on_prose(results).costs
+    [cost] = on_prose(results)
     assert (cost.low, cost.high, bool(cost.reason)) == (None, None, True)
     assert leader(results) == "a"
 
@@ -110,7 +109,7 @@ def test_one_that_cannot_be_compared_has_a_reason():
         else state
         for state in results.states
     ]
-    costs = on_prose(replace(results, states=RawStates(states))).costs
+    costs = on_prose(replace(results, states=RawStates(states)))
     assert [bool(cost.reason) for cost in costs] == [True, False]
 
 
@@ -118,7 +117,8 @@ def test_no_round_trip_means_no_answer():
     results = made_up({"a": TOKENS, "b": more(0.1)})
     kept = [cell for cell in results.cells if cell.metric != "exact"]
     results = replace(results, cells=kept, metrics={"density": METRICS["density"]})
-    assert not corpus_answers(CellTables(results))
+    assert not on_prose(results)
+    assert answer_section(CellTables(results)).nodes[0].nodes == ()
     assert len(distrusted(results)) == 1
 
 
@@ -152,29 +152,8 @@ def test_the_subject_of_a_study_has_a_sentence(tokens, documents, words):
         for cell in results.cells
         if cell.metric == "density"
     ]
-    [sentence] = [line for line in on_prose(results).sentences if "indent" in line]
+    [sentence] = [line for line in subject_sentences(CellTables(results), "prose") if "indent" in line]
     assert words in sentence
-
-
-HEADLINES = {
-    "one best": (made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}), [{"a", "4 bytes", "b", "10 %"}]),
-    "a tie": (made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}), [{"a and b tie"}]),
-    "all tie": (made_up({"a": TOKENS, "b": more(0.001, 60)}), [{"2 tokenizers tie"}]),
-    "equal": (made_up({"a": TOKENS, "b": TOKENS, "c": TOKENS}), [{"all 3"}]),
-    "copies": (made_up({"a": TOKENS, "b": TOKENS, "c": more(0.5, 5)}), [{"a and b tie"}]),
-    "alone and lossy": (made_up({"a": TOKENS, "b": more(0.1, 5)}, exact={"a": 0.9}), [{"b alone"}, {"1 of 2"}]),
-    "all lossy": (made_up({"a": TOKENS, "b": TOKENS}, exact={"a": 0.9, "b": 0.5}), [{"every"}, {"2 of 2"}]),
-    "braces": (made_up({"{a}": TOKENS, "b": more(0.004, 5)}), [{"{a}", "0.4 %"}]),
-}
-
-
-@pytest.mark.parametrize("name", HEADLINES)
-def test_headlines_name_who_leads(name):
-    results, expected = HEADLINES[name]
-    sentences = headline_sentences(CellTables(results))
-    assert len(sentences) == len(expected)
-    for sentence, parts in zip(sentences, expected, strict=True):
-        assert [part for part in parts if part not in sentence] == []
 
 
 def test_languages_are_counted_in_the_headline():

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from chromium import chromium
-from report_data import METRICS, build, few, metric_info
+from report_data import build, few
 
-from tokbench.comparison.compare import compare
-from tokbench.comparison.gate import Rule, check_rules
-from tokbench.comparison.render import ComparisonPage
-from tokbench.comparison.render import html as comparison_html
 from tokbench.formats import html
-from tokbench.results.blocks import CorpusInfo, TokenizerInfo
-from tokbench.results.cells import WHOLE, Cell
-from tokbench.results.model import NamedRun, Results
+from tokbench.results.cells import WHOLE
 from tokbench.studies.tokens.section import TokenViews
 
 webdriver = pytest.importorskip("selenium.webdriver")
@@ -150,33 +142,6 @@ def test_the_script_shows_tokens_like_the_page_without_it(browser):
         assert ask(browser, SHOWN) == expected
 
 
-def test_tokens_are_chosen_compared_and_read_by_keyboard(browser):
-    opened(browser)
-    browser.execute_script("document.querySelector('#tokens .fold').open = true")
-    browser.execute_async_script(CHOOSE, "0")
-    assert seen(browser, "#tokens-shown h4 bdi") == ["cl100k", "o200k", "spm-bpe-4k"]
-    # The mouse must not lie where a token appears.
-    webdriver.ActionChains(browser).move_to_element(browser.find_element("css selector", "h1")).perform()
-    line = browser.find_elements("css selector", "#tokens-shown .tokens")[1]
-    browser.execute_script("arguments[0].focus()", line)
-    line.send_keys(webdriver.Keys.RIGHT)
-    token = line.find_elements("css selector", ".token")[1]
-    info = browser.find_element("id", "token-info").text
-    assert info == " ".join(f"{token.text} {token.get_attribute('title')}".split())
-    assert "bytes a9 20" in info
-    boxes = "for (const box of document.querySelectorAll('#tokens-names input')) box.checked = box.parentElement.textContent.trim() === 'cl100k'"
-    browser.execute_script(boxes)
-    browser.execute_async_script(CHOOSE, "0")
-    assert not browser.find_elements("css selector", "#tokens-shown .differs"), "one alone differs from no other"
-    browser.execute_script("document.querySelector('#tokens td[data-text] button').click()")
-    assert seen(browser, "#tokens-shown h4 bdi") == ["cl100k", "o200k"], "with the tokenizer that needs the fewest"
-    link, heading = browser.current_url, seen(browser, "#tokens-shown h3")
-    assert "text=" in link
-    opened(browser, link.partition("#")[2])
-    browser.execute_script("document.querySelector('#tokens .fold').open = true")
-    assert seen(browser, "#tokens-shown h3") == heading
-
-
 def test_a_link_has_all_that_the_reader_chose(browser):
     opened(browser, "tok=gpt4,cl100k,-8k&groups=thai,de&metric=fertility&corpus=pud&theme=dark&sort=backend:descending")
     assert set(seen(browser, NAMES)) == {"gpt4-4k", "cl100k", "cl100k-splintr"}
@@ -286,16 +251,14 @@ def test_badges_links_and_choices_open_their_parts(browser):
     assert pane.is_displayed()
 
 
-@pytest.mark.parametrize("unfolded", [False, True])
-def test_print_cuts_nothing_off_and_has_no_controls(browser, unfolded):
+def test_print_cuts_nothing_off_and_has_no_controls(browser):
     opened(browser, width=800)
     sections = seen(browser, ".fold > summary")
-    if unfolded:
-        browser.execute_script("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
-        settle(browser)
+    browser.execute_script("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
+    settle(browser)
     browser.execute_script("dispatchEvent(new Event('beforeprint'))")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert seen(browser, ".fold > summary") == (sections if unfolded else ["Overview", "By group"])
+    assert seen(browser, ".fold > summary") == sections
     assert seen(browser, "nav, .tools, .choose, .columns, dialog, #token-info, td button:not(.key)") == []
     paper = {"width": 1031, "height": 703, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
@@ -325,54 +288,6 @@ def test_an_accessibility_engine_finds_nothing_serious(browser, tmp_path):
         found = browser.execute_async_script(run, options)
         assert len(found["passes"]) > (20 if theme == "light" else 0)
         assert [each["id"] for each in found["violations"] if each["impact"] in {"serious", "critical"}] == []
-
-
-def large() -> Results:
-    """A run of forty tokenizers over two hundred groups, with three metrics of each."""
-    groups = {f"group-{k:03}": 60 + k for k in range(200)}
-    rng = random.Random(40)
-    results = Results(name="large", corpora={"c": CorpusInfo(groups=groups)})
-    results.tokenizers = {f"tokenizer-{k:02}": TokenizerInfo(backend="b", vocab_size=1000 + k) for k in range(40)}
-    for metric in ("compression_ratio", "fertility", "roundtrip_exact"):
-        results.metrics[metric] = metric_info(metric, *METRICS[metric][:3])
-        for name in results.tokenizers:
-            for group in [WHOLE, *groups]:
-                value = 1.0 if metric == "roundtrip_exact" else rng.uniform(1, 4)
-                results.cells.append(Cell(name, "c", group, metric, value, "u", value * 0.99, value * 1.01, 60))
-    return results
-
-
-def test_forty_tokenizers_and_two_hundred_groups_stay_usable(browser, tmp_path):
-    page = html.render(large()).encode()
-    assert len(page) < 3_000_000
-    (tmp_path / "large.html").write_bytes(page)
-    browser.get((tmp_path / "large.html").as_uri())
-    settle(browser)
-    assert len(seen(browser, NAMES)) == 40
-    assert len(seen(browser, f"{MAPS} tbody th")) == 1 + 200
-    browser.execute_script("location.hash = 'metric=fertility&tok=tokenizer-3&groups=group-1'")
-    settle(browser)
-    assert seen(browser, f"{MAPS} caption a") == ["fertility"]
-    assert (len(seen(browser, f"{MAPS} thead th")), len(seen(browser, f"{MAPS} tbody th"))) == (11, 101)
-    browser.execute_script(f"document.querySelector('{MAPS} td[title]').click()")
-    assert "95 % interval" in seen(browser, "dialog > div")[0]
-
-
-def test_a_comparison_is_read_without_scrolling_sideways(browser, tmp_path):
-    before, after = few(build(hostile=False)), few(build(hostile=False))
-    after.cells = [replace(each, value=each.value and 2 * each.value) for each in after.cells]
-    compared = compare(NamedRun("before", before), NamedRun("after", after))
-    rule = next(each.metric for each in compared.changes if each.difference)
-    failed = check_rules([Rule.parse(f"{rule}[each] > 0")], compared)
-    (tmp_path / "comparison.html").write_text(comparison_html(ComparisonPage(compared, failed, 1)), encoding="utf-8")
-    browser.get((tmp_path / "comparison.html").as_uri())
-    wide = "[document.documentElement, ...document.querySelectorAll('.box')].map(e => e.scrollWidth - e.clientWidth)"
-    label = "getComputedStyle(document.querySelector('[data-head=before]'), '::before').content"
-    for width in (420, 1400):
-        at_width(browser, width)
-        found = ask(browser, wide)
-        assert (len(found) > 2, max(found) <= 0) == (True, True)
-        assert ("before" in ask(browser, label)) == (width == 420)
 
 
 def test_nothing_was_asked_of_the_network_and_nothing_complained(browser):

@@ -21,7 +21,6 @@ METRICS = ("compression_ratio", "roundtrip_exact", "encode_mb_per_s")
 NAMES = [
     "ranked-code",
     "size-code",
-    "dots-code",
     "heat-code-compression_ratio",
     "heat-code-roundtrip_exact",
     "speed-code",
@@ -39,7 +38,7 @@ def markups(results):
 def test_each_chart_is_a_picture_with_its_key():
     texts = {name: set(ET.fromstring(markup).itertext()) for name, markup in markups(small(hostile=False)).items()}
     assert list(texts) == NAMES
-    bars, front, _, heat, _, speed = texts.values()
+    bars, front, heat, _, speed = texts.values()
     assert {"cl100k", "naive-1k"} <= bars & front
     assert {"python", "naive-1k", "whole corpus"} <= heat
     assert any(text.startswith("‡ ") for text in heat)
@@ -113,7 +112,7 @@ def test_no_chart_of_the_page_is_forgotten(whole):
     """All that a section draws, its ``charts`` yield. The numbers say that every kind of chart is there."""
     shown = {section.id: drawings_of(section) for section in [whole.answer, *whole.sections]}
     numbers = {
-        "answer": 4, "groups": 2, "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 2, "curves-0": 1, "vocabulary-size": 6, "tradeoff": 2,
+        "answer": 4, "fairness": 7, "alike": 2, "bits-per-byte": 3, "validity": 2, "curves-0": 1, "vocabulary-size": 6, "tradeoff": 2,
     }  # fmt: skip
     assert {name: len(drawings) for name, drawings in shown.items() if drawings} == numbers
     written = {chart.drawing.__html__() for chart in pictures(whole)}

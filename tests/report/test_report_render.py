@@ -66,15 +66,6 @@ def test_formats_are_chosen_and_go_beside_the_results_by_default(run, tmp_path):
     assert (folder / "results.json").read_bytes() == (run / "results.json").read_bytes()
 
 
-def test_missing_raw_states_are_told(run, tmp_path):
-    shutil.copy(run / "results.json", tmp_path)
-    done = invoke(tmp_path, "--format", "csv")
-    assert done.exit_code == 0
-    assert "note: numbers are compared by their intervals alone: " in done.output
-    assert f"{tmp_path / 'states.jsonl.gz'}" in done.output
-    assert "note: " not in invoke(run, "--format", "csv", "-o", tmp_path / "whole").output
-
-
 def test_several_runs_have_a_folder_each(run, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
@@ -114,12 +105,3 @@ def test_a_format_that_cannot_be_written_is_a_problem_and_the_others_are_written
     assert done.exit_code == 1
     assert "tables.tex" in done.output.split("error: ")[1]
     assert (tmp_path / "results.csv").exists()
-
-
-def test_a_run_refuses_an_unusable_format_before_it_measures(write_config, tmp_path, install):
-    install("own_formats")
-    with pytest.raises(InputError) as caught:
-        tokbench.run(write_config(formats="[csv, lacking]"), tmp_path / "out", workers=0)
-    [problem] = caught.value.problems
-    assert problem.where.endswith("run.yaml:8:25")
-    assert problem.message == "format 'lacking' needs no-such-library: pip install no-such-library"

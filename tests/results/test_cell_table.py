@@ -61,12 +61,6 @@ def test_what_cells_share_is_written_once():
     assert len(table["kinds"]) == 50 * 3  # the numbers of documents of each group, and the metrics
 
 
-def test_a_tenth_of_a_large_run_takes_less_than_1_5_mb():
-    names, groups = [f"tokenizer-{k:02}" for k in range(8)], [f"group-{k:03}" for k in range(100)]
-    cells = grid(names, groups, [f"metric_{k:02}" for k in range(26)])
-    assert len(json.dumps(cell_table(cells), separators=(",", ":"))) < 1.5e6
-
-
 PLACE = {"tokenizer": "t", "corpus": "c", "group": "en", "cells": 1}
 TABLE = {"places": [PLACE], "kinds": [{"metric": "m"}], "kind": [0], "value": [1.0], "ci_low": [None], "ci_high": [2]}
 

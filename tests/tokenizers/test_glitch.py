@@ -1,14 +1,12 @@
 """Candidates for glitch tokens, compared with a list that was published for GPT-2's vocabulary."""
 
-import numpy as np
 import pytest
 import tiktoken
 
 import tokbench
 from tokbench.inspect.examine import examine
-from tokbench.inspect.glitch import Never, relatives
+from tokbench.inspect.glitch import Never
 from tokbench.inspect.usage import corpus_use
-from tokbench.tokenizers.merges import MergeOrder
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 WATKINS = """
@@ -76,12 +74,3 @@ def test_without_merges_the_longest_come_first(data):
     assert all(not token.remark for token in use.candidates)
     assert " house" not in [token.text for token in use.candidates]
     assert "scaffold" not in use.apart
-
-
-def test_a_relative_is_a_part_or_a_whole_that_merges_make():
-    order = MergeOrder(300, [(97, 98, 256), (256, 99, 257), (120, 121, 258), (257, 258, 259)])
-    found = relatives(300, order)
-    assert found.closest[[256, 257, 258, 259, 97]].tolist() == [257, 256, 259, 258, -1]
-    assert found.merges[[256, 257, 258, 259, 97]].tolist() == [1, 1, 1, 1, 0]
-    assert found.distance[[256, 258, 97]].tolist() == [0.5, 0.25, 1.0]
-    assert (relatives(3, None).closest == np.array([-1, -1, -1])).all()

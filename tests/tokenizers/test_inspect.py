@@ -12,7 +12,6 @@ from tokbench.cli.main import tokbench as command
 from tokbench.foundation.files import is_utf8
 from tokbench.inspect.examine import Severity, examine
 from tokbench.inspect.fragments import can_be_text, completions
-from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench_plugins.bpe.formats import Parts, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
@@ -123,13 +122,6 @@ def test_halves_of_characters_are_not_called_unreachable():
     assert not health.failed
 
 
-def test_kinds_and_scripts():
-    assert [TokenKind(k) for k in ("special", "gap")] == [TokenKind.SPECIAL, TokenKind.GAP]
-    listing = list_tokens(BPETokenizer([(226, 130), (256, 172)]))
-    assert listing.kinds[256:] == [TokenKind.FRAGMENT, TokenKind.PUNCTUATION]
-    assert [script_of(text) for text in ("नमस्ते", "ไทย", " привет", "ꦗ")] == ["Devanagari", "Thai", "Cyrillic", "other"]
-
-
 @pytest.mark.slow
 def test_a_published_vocabulary(data, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
@@ -208,11 +200,11 @@ def inspect(*arguments):
 
 def test_inspect_says_what_it_found(tmp_path):
     (tmp_path / "a.txt").write_text("banana\nbandana\n", encoding="utf-8")
-    done = inspect("--backend", "utf8_bytes", "--text", str(tmp_path / "*.txt"))
+    done = inspect("utf8_bytes", "--text", str(tmp_path / "*.txt"))
     assert done.exit_code == 0
     for said in ("note: never UTF-8: 13 ids", "no errors", "in 2 documents, 13 tokens", "single byte: 239: 0 "):
         assert said in done.stdout
-    whole = json.loads(inspect("--backend", "utf8_bytes", "--json").stdout)
+    whole = json.loads(inspect("utf8_bytes", "--json").stdout)
     assert whole["vocab_size"] == sum(whole["kinds"].values()) == 256
     assert whole["failed"] is False
 
@@ -221,7 +213,7 @@ def test_inspect_lists_candidates_for_glitch_tokens(tmp_path):
     path = tmp_path / "fixed.bpe.json"
     BPETokenizer([(98, 97), (120, 121), (257, 122), (258, 122)], "gpt4").save(path)  # ba, xy, xyz, xyzz
     (tmp_path / "a.txt").write_text("banana\n", encoding="utf-8")
-    arguments = ("--backend", "regex_bpe", "-O", f"path={path}", "--text", str(tmp_path / "a.txt"))
+    arguments = ("regex_bpe", "-O", f"path={path}", "--text", str(tmp_path / "a.txt"))
     assert "    259 xyzz (1 merge from 'xyz')\n    258 xyz (1 merge from 'xyzz')" in inspect(*arguments).stdout
     corpus = json.loads(inspect(*arguments, "--json").stdout)["corpus"]
     assert [token["id"] for token in corpus["candidates"]] == [259, 258, 257]
@@ -231,7 +223,7 @@ def test_inspect_lists_candidates_for_glitch_tokens(tmp_path):
 def test_inspect_is_a_gate(tmp_path):
     path = tmp_path / "forestalled.bpe.json"
     BPETokenizer([(121, 122), (120, 121), (257, 122)], "gpt4").save(path)
-    done = inspect("--backend", "regex_bpe", "-O", f"path={path}")
+    done = inspect("regex_bpe", "-O", f"path={path}")
     assert done.exit_code == 1
     assert "error: unreachable: 1 id: " in done.stdout
     assert "258 xyz (its text gives [120, 256])" in done.stdout
@@ -239,5 +231,5 @@ def test_inspect_is_a_gate(tmp_path):
 
 
 def test_inspect_refuses_bad_input():
-    assert "unknown key 'size'" in str(inspect("--backend", "utf8_bytes", "-O", "size=3").exception)
-    assert isinstance(inspect("--backend", "utf8_bytes", "--text", "nowhere/*.txt").exception, tokbench.InputError)
+    assert "unknown key 'size'" in str(inspect("utf8_bytes", "-O", "size=3").exception)
+    assert isinstance(inspect("utf8_bytes", "--text", "nowhere/*.txt").exception, tokbench.InputError)

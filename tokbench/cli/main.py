@@ -89,18 +89,14 @@ def tokbench() -> None:
 def _show_log() -> None:
     import logging
 
-    class Visible(logging.Formatter):
-        """Escapes control characters, such as in a file name."""
+    class Said(logging.Handler):
+        """Prints messages with control characters escaped, such as those in a file name."""
 
-        def format(self, record: logging.LogRecord) -> str:
-            from tokbench.foundation.visible_text import visible
+        def emit(self, record: logging.LogRecord) -> None:
+            say(self.format(record), err=True)
 
-            return visible(super().format(record), keep="\n")
-
-    handler = logging.StreamHandler()
-    handler.setFormatter(Visible("%(message)s"))
     logger = logging.getLogger("tokbench")
-    logger.addHandler(handler)
+    logger.addHandler(Said())
     logger.setLevel(logging.INFO)
 
 

@@ -98,15 +98,12 @@ def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose
     from tokbench.api import run as execute
     from tokbench.foundation.display import conclude, progress_shown
     from tokbench.report.report import Report
-    from tokbench.report.terminal import brief, summary
+    from tokbench.report.terminal import summary
 
     gc.freeze()  # modules stay until the end, so that the collector need not look at them
     with progress_shown(log) as progress:
         results = execute(run.config, run.folder, workers, progress=progress, **options)
-    if verbose:
-        summary(results, Console(), sorted(results.written))
-    else:
-        brief(results, Console(), run.folder, results.seconds + (results.durations.reports or 0.0))
+    summary(results, Console(), run.folder, verbose=verbose)
     if pictures:
         from tokbench.engine.reports import report_of
         from tokbench.report.pictures import write_pictures

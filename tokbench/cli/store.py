@@ -24,32 +24,17 @@ def store() -> None:
 
 
 @store.command("list")
-@click.argument("kind", required=False)
 @json_option
 @common_options
-def list_(kind: str | None, *, as_json: bool) -> None:
-    """List the entries, the last used one last; with KIND only those of one kind, with their keys."""
+def list_(*, as_json: bool) -> None:
+    """Count the entries of each kind; with --json list them all with their keys, the last used one last."""
     opened = _opened()
     entries = sorted(opened.entries(), key=lambda entry: entry.used)
-    if kind:
-        kinds = sorted({entry.kind for entry in entries})
-        if kind not in kinds:
-            raise click.UsageError(f"the store has no entries of kind {kind!r}; it has {', '.join(kinds) or 'none'}")
-        entries = [entry for entry in entries if entry.kind == kind]
     if as_json:
         facts = [{"kind": entry.kind, "used": _time(entry), "bytes": entry.size, "key": entry.key} for entry in entries]
         print_json({"folder": str(opened.folder), "entries": facts})
-    elif kind:
-        _list_entries(entries)
     else:
         _list_kinds(opened.folder, entries)
-
-
-def _list_entries(entries: Sequence[StoredEntry]) -> None:
-    from tokbench.foundation.store import canonical
-
-    for entry in entries:
-        say(f"{_time(entry)}  {entry.size:>13,}  {canonical(entry.key)}")
 
 
 def _list_kinds(folder: Path, entries: Sequence[StoredEntry]) -> None:

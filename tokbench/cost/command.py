@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,13 +12,6 @@ from tokbench.terminal.options import TOKENIZER, common_options, examples, json_
 
 if TYPE_CHECKING:
     from tokbench.cost.text_cost import CostTable, TextCost
-
-_WIDTH = 58
-
-_BASE = 40
-
-_FILE_WIDTH = 9
-"""The least columns for one file; otherwise the table has sums alone."""
 
 
 @click.command(
@@ -99,23 +91,18 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
 
 
 def _show(paths: tuple[str, ...], table: CostTable) -> None:
-    from rich.console import Console
-
     from tokbench.report.cells import LEGENDS, MARKS
-    from tokbench.terminal.number_table import print_numbers, shortened
+    from tokbench.terminal.number_table import print_numbers
 
     counted = [row for row in table.costs if not row.reason]
-    room = Console().width - _WIDTH
-    of_files = paths if len(paths) > 1 and len(paths) * (_FILE_WIDTH + 2) <= room else ()
     base = table.base.tokenizer if table.base else "none"
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
-    heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "lost", *(Path(path).name for path in of_files)]
     if counted:
-        rows = [_cells(row, table, split=bool(of_files)) for row in counted]
-        print_numbers(heads, rows, f"{size}; 1.00 is {shortened(base, _BASE)}")
+        heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "lost"]
+        print_numbers(heads, [_cells(row, table) for row in counted], f"{size}; 1.00 is {base}")
         for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[table.round_trip(row)])}:
             say(line)
-        if len(paths) > 1 and not of_files:
+        if len(paths) > 1:
             say("the tokens of each file: --json")
     for row in table.costs:
         for line in filter(None, (row.reason, *row.cautions)):
@@ -124,13 +111,12 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
         say(f"left out: {', '.join(names)}: {reason}", err=True)
 
 
-def _cells(row: TextCost, table: CostTable, *, split: bool) -> list[str]:
+def _cells(row: TextCost, table: CostTable) -> list[str]:
     from tokbench.report.cells import MARKS
 
     per, relative = table.bytes_per_token(row), table.relative(row)
     lost = "?" if row.lost_characters is None else f"{row.lost_characters:.2%}" if row.lost_characters else "0"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
-    files = [f"{tokens:,}" for tokens in row.tokens] if split else []
     name = row.tokenizer + " (unverified)" * (row.tokenizer in table.unverified)
     lost += MARKS[table.round_trip(row)]
-    return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, lost, *files]
+    return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, lost]

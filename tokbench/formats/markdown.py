@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tokbench.engine.reports import report_of
 from tokbench.report.escaping import markdown_text
-from tokbench.report.markdown_nodes import nodes_markdown, section_markdown
+from tokbench.report.markdown_nodes import section_markdown
 from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def render(results: Results) -> str:
     """Return the report as one Markdown document."""
     report = report_of(results)
-    stopped = f"{nodes_markdown([report.partial])}\n" if report.partial else ""
+    stopped = f"> {markdown_text(report.partial)}\n\n" if report.partial else ""
     head = f"# {markdown_text(results.name)}\n\n{stopped}tokbench report: {markdown_text(report.subtitle)}.\n"
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)

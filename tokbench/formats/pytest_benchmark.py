@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench.results.cells import Status, place_name
+from tokbench.results.cells import WHOLE, Status
 from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _HOW: Final = (
 def pytest_benchmark_json(results: Results) -> str:
     """Return every timing with a value in the layout of pytest-benchmark's ``--benchmark-json``.
 
-    A speed such as MB/s becomes the seconds for one MB. Sizes, ratios and text metrics are left out; headline ones are
-    in ``extra_info``.
+    A speed such as MB/s becomes the seconds for one MB. Sizes, ratios and text metrics are left out.
     """
     machine = results.environment
     body = {
@@ -44,11 +43,10 @@ def pytest_benchmark_json(results: Results) -> str:
 
 def _benchmarks(results: Results) -> Iterator[dict[str, object]]:
     timed = {name for name, info in results.metrics.items() if info.timed}
-    heads = _headlines(results)
     for cell in results.cells:
         stats = _stats(cell) if cell.metric in timed else None
         if stats:
-            where = place_name(cell.corpus, cell.group)
+            where = cell.corpus if cell.group == WHOLE else f"{cell.corpus}/{cell.group}"
             name = f"{cell.metric}[{cell.tokenizer}-{where}]"
             yield {
                 "group": f"{cell.metric} {where}",
@@ -56,7 +54,12 @@ def _benchmarks(results: Results) -> Iterator[dict[str, object]]:
                 "fullname": f"{results.name}::{name}",
                 "params": {"tokenizer": cell.tokenizer, "corpus": where},
                 "param": f"{cell.tokenizer}-{where}",
-                "extra_info": _extra(results, cell, heads),
+                "extra_info": {
+                    "tokenizer": cell.tokenizer,
+                    "corpus": cell.corpus,
+                    "corpus_sha256": results.corpora[cell.corpus].sha256 if cell.corpus in results.corpora else "",
+                    "stats": _HOW.format(unit=cell.unit.removesuffix("/s")),
+                },
                 "options": {},
                 "stats": stats,
             }
@@ -89,29 +92,6 @@ def _stats(cell: Cell) -> dict[str, Any] | None:
         "iterations": 1,
         "ops": 1 / median if median else 0.0,
         "total": median * max(1, cell.n),
-    }
-
-
-_Place = tuple[str, str, str]
-
-
-def _headlines(results: Results) -> dict[_Place, dict[str, float]]:
-    names = {name for name, info in results.metrics.items() if info.headline}
-    headlines: dict[_Place, dict[str, float]] = {}
-    for cell in results.cells:
-        if cell.metric in names and cell.value is not None:
-            headlines.setdefault((cell.tokenizer, cell.corpus, cell.group), {})[cell.metric] = cell.value
-    return headlines
-
-
-def _extra(results: Results, timed: Cell, heads: Mapping[_Place, Mapping[str, float]]) -> dict[str, object]:
-    """Return headline values of the tokenizer on the corpus, and how to read the statistics."""
-    return {
-        "tokenizer": timed.tokenizer,
-        "corpus": timed.corpus,
-        "corpus_sha256": results.corpora[timed.corpus].sha256 if timed.corpus in results.corpora else "",
-        "stats": _HOW.format(unit=timed.unit.removesuffix("/s")),
-        **heads.get((timed.tokenizer, timed.corpus, timed.group), {}),
     }
 
 

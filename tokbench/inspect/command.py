@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,9 +22,7 @@ from tokbench.terminal.options import (
 
 if TYPE_CHECKING:
     from tokbench.inspect.examine import Inspection, Token
-    from tokbench.inspect.undertrained import UnderTrained
     from tokbench.inspect.usage import CorpusUse
-    from tokbench.tokenizers.contract import Tokenizer
 
 _EXAMPLES = 8
 _CANDIDATES = 20
@@ -39,32 +37,21 @@ _WIDEST = 32
         "tokbench inspect tokbench_bpe:cl100k_base -O vocab_size=4096",
     )
 )
-@click.argument("tokenizer", required=False)
-@click.option("--backend", metavar="NAME", help="Instead of TOKENIZER: a backend whose options follow as -O.")
+@click.argument("tokenizer")
 @backend_options
 @click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
-@click.option(
-    "--embedding",
-    type=click.Path(path_type=Path),
-    help="Weights of a model with this vocabulary, a safetensors file or the index of several: list under-trained ids.",
-)
-@click.option("--tensor", metavar="NAME", help="The embedding in these weights [default: the one with a usual name].")
-@click.option("--output-tensor", metavar="NAME", help="The output matrix in these weights [default: likewise].")
-@click.option("--threshold", type=float, help="The largest indicator of an under-trained id [default: by unused ids].")
 @json_option
 @common_options
 def inspect(
-    tokenizer: str | None,
-    backend: str | None,
+    tokenizer: str,
     options: Sequence[str],
     text: str | None,
     *,
     as_json: bool,
-    **weights: Any,
 ) -> None:
-    """Show what the vocabulary of TOKENIZER holds, and which of its ids no text can give, or a model hardly trained.
+    """Show what the vocabulary of TOKENIZER holds, and which of its ids no text can give.
 
-    TOKENIZER is a published name such as gpt-4o, backend:value, or a file such as tokenizer.json.
+    TOKENIZER is a published name such as gpt-4o, backend:value, a file such as tokenizer.json, or a backend with -O.
 
     Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
     text gives), 2 bad input.
@@ -74,17 +61,13 @@ def inspect(
     from tokbench.inspect.usage import corpus_use
     from tokbench.tokenizers.facts import cautions
 
-    name = tokenizer or backend
-    if name is None or (tokenizer and backend):
-        raise click.UsageError("give a TOKENIZER, such as gpt-4o, or --backend NAME, and not both")
     texts = _texts(text) if text else None
-    loaded = load(name, **parse_options(options))
+    loaded = load(tokenizer, **parse_options(options))
     health = examine(loaded)
     use = None if texts is None else corpus_use(loaded, texts, health.unreachable)
-    trained = _under_trained(loaded, health, **weights)
     known = cautions(getattr(loaded, "notes", ()))
     if as_json:
-        further = {name: asdict(part) for name, part in (("corpus", use), ("embedding", trained)) if part}
+        further = {"corpus": asdict(use)} if use else {}
         print_json(asdict(health) | {"failed": health.failed, "cautions": known} | further)
     else:
         _show(health)
@@ -92,27 +75,7 @@ def inspect(
             say(caution)
         if use:
             _show_use(use, health.vocab_size)
-        if trained:
-            _show_under_trained(trained, health)
     sys.exit(int(health.failed))
-
-
-def _under_trained(
-    tokenizer: Tokenizer,
-    health: Inspection,
-    *,
-    embedding: Path | None,
-    tensor: str | None,
-    output_tensor: str | None,
-    threshold: float | None,
-) -> UnderTrained | None:
-    from tokbench.inspect.undertrained import Weights, under_trained
-
-    if embedding is None:
-        if tensor or output_tensor or threshold is not None:
-            raise click.UsageError("--tensor, --output-tensor and --threshold are about weights: add --embedding")
-        return None
-    return under_trained(tokenizer, health, Weights(embedding, tensor, output_tensor, threshold))
 
 
 def _texts(path: str) -> list[str]:
@@ -143,25 +106,18 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
     if "scaffold" not in use.classes:
         say("  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen")
     which = "are whole tokens that these texts never make; the most surprising first"
-    _show_candidates("candidates for glitch tokens", which, use, vocab_size)
+    show_candidates("candidates for glitch tokens", which, use.candidates, use.apart, vocab_size)
 
 
-def _show_under_trained(trained: UnderTrained, health: Inspection) -> None:
-    measure = "cosine distance to the mean row of unused ids" if trained.tied else "norm of the input row"
-    kind = "which is the output, too" if trained.tied else "beside an output matrix"
-    say(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
-    say(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
-    which = "are whole tokens that the model hardly trained; the smallest first"
-    _show_candidates("under-trained", which, trained, health.vocab_size)
-
-
-def _show_candidates(what: str, which: str, listed: CorpusUse | UnderTrained, vocab_size: int) -> None:
-    if listed.candidates:
-        share = f"{len(listed.candidates):,} ({len(listed.candidates) / vocab_size:.1%})"
-        say(f"  {what}: {share} {which}:")
-        for token in listed.candidates[:_CANDIDATES]:
+def show_candidates(
+    what: str, which: str, candidates: Sequence[Token], apart: Mapping[str, Sequence[Token]], vocab_size: int
+) -> None:
+    """Print the first candidates, and some of the ids of each other kind."""
+    if candidates:
+        say(f"  {what}: {len(candidates):,} ({len(candidates) / vocab_size:.1%}) {which}:")
+        for token in candidates[:_CANDIDATES]:
             say(f"    {_shown(token)}")
-    for kind, tokens in listed.apart.items():
+    for kind, tokens in apart.items():
         say(f"  no candidates, {kind}: {len(tokens):,}: {_some(tokens)}")
 
 

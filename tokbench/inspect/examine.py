@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Any, Final
 
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.inspect.fragments import can_be_text
 from tokbench.inspect.reach import unreached
 from tokbench.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
-from tokbench.tokenizers.contract import ComparesFile, Tokenizer
+from tokbench.tokenizers.contract import Tokenizer
 
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4
@@ -70,6 +72,27 @@ class Inspection:
         return {token.id for finding in self.findings if finding.rule in _UNREACHED for token in finding.tokens}
 
 
+_RULES: Final = {
+    "special token from text": (Severity.ERROR, "ordinary text that spells their names gives them"),
+    "not as in the file": (Severity.ERROR, "the library gives these ids otherwise than the file"),
+    "unreachable": (Severity.ERROR, "no text that was tried gives these ids, in no context"),
+    "no text found": (
+        Severity.WARNING,
+        "bytes that are not UTF-8 alone, and no text that completes them was found to give these ids",
+    ),
+    "junk": (Severity.WARNING, "long repeats of one character, or very long tokens"),
+    "undecodable": (
+        Severity.NOTE,
+        "they decode to U+FFFD, as half a character does, so that no text is known in which to look for them",
+    ),
+    "never UTF-8": (Severity.NOTE, "bytes that no UTF-8 text has, such as 0xFF"),
+    "twin": (Severity.NOTE, "never given, since another id stands for the same bytes, as with byte fallback"),
+    "duplicate": (Severity.NOTE, "several ids stand for the same bytes"),
+    "special": (Severity.NOTE, "special tokens, which ordinary text does not give"),
+    "gap": (Severity.NOTE, "ids without any bytes: not used"),
+}
+
+
 def examine(tokenizer: Tokenizer) -> Inspection:
     """Inspect every id of a tokenizer.
 
@@ -81,28 +104,24 @@ def examine(tokenizer: Tokenizer) -> Inspection:
     (128, False)
     """
     listing = list_tokens(tokenizer)
-    lost = _unreached(tokenizer, listing)
-    findings = [
-        _spelled_special(tokenizer, listing),
-        _not_as_in_file(tokenizer, listing),
-        *_unreachable(tokenizer, listing, lost),
-        _duplicates(listing),
-        _junk(listing),
-        *_not_ordinary(listing),
-    ]
-    order = list(Severity)
-    text = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY - {TokenKind.FRAGMENT}]
-    ordinary = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY]
+    ordinary = {i: listing.data[i] for i, kind in enumerate(listing.kinds) if kind in _ORDINARY}
+    texts = {i: data.decode() for i, data in ordinary.items() if listing.kinds[i] != TokenKind.FRAGMENT}
+    fragments = {i: data for i, data in ordinary.items() if i not in texts}
+    found: dict[str, list[Token]] = {rule: [] for rule in _RULES}
+    for rule, token in chain(
+        _of_special(tokenizer, listing),
+        _unreachable(tokenizer, listing, ordinary, unreached(tokenizer, texts, fragments)),
+        _of_bytes(listing, ordinary),
+    ):
+        found[rule].append(token)
     return Inspection(
         vocab_size=len(listing.data),
-        findings=sorted(
-            (finding for finding in findings if finding.tokens), key=lambda finding: order.index(finding.severity)
-        ),
+        findings=[Finding(rule, *_RULES[rule], tokens) for rule, tokens in found.items() if tokens],
         kinds=_counted(kind.value for kind in listing.kinds),
-        scripts=_counted(script_of(listing.data[i].decode()) for i in text),
+        scripts=_counted(map(script_of, texts.values())),
         longest=[
-            token_of(listing, i, f"{len(listing.data[i])} bytes")
-            for i in sorted(ordinary, key=lambda i: -len(listing.data[i]))[:_LONGEST]
+            token_of(listing, i, f"{len(ordinary[i])} bytes")
+            for i in sorted(ordinary, key=lambda i: -len(ordinary[i]))[:_LONGEST]
         ],
     )
 
@@ -119,97 +138,49 @@ def token_of(listing: Listing, token: int, remark: str = "") -> Token:
     )
 
 
-def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
-    ordinary = {i: listing.data[i] for i, kind in enumerate(listing.kinds) if kind in _ORDINARY}
-    fragments = {i: data for i, data in ordinary.items() if listing.kinds[i] == TokenKind.FRAGMENT}
-    texts = {i: data.decode() for i, data in ordinary.items() if i not in fragments}
-    return unreached(tokenizer, texts, fragments)
-
-
-def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
+def _unreachable(
+    tokenizer: Tokenizer, listing: Listing, ordinary: dict[int, bytes], lost: set[int]
+) -> Iterator[tuple[str, Token]]:
     """Leave out ids whose bytes another id has. Names: Land and Bartolo 2024, "Fishing for Magikarp"."""
-    reached = {data for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY and i not in lost}
-    undecodable, never, twins, fragments, dead = [], [], [], [], []
+    reached = {data for i, data in ordinary.items() if i not in lost}
     for i in sorted(lost):
         data = listing.data[i]
         if _REPLACEMENT in data:
-            undecodable.append(token_of(listing, i))
+            yield "undecodable", token_of(listing, i)
         elif data in reached:
-            twins.append(token_of(listing, i))
+            yield "twin", token_of(listing, i)
         elif not can_be_text(data):
-            never.append(token_of(listing, i))
+            yield "never UTF-8", token_of(listing, i)
         elif listing.kinds[i] == TokenKind.FRAGMENT:
-            fragments.append(token_of(listing, i))
+            yield "no text found", token_of(listing, i)
         else:
             instead = attempt(lambda data=data: list(tokenizer.encode(data.decode())))  # type: ignore[misc]
             remark = instead.reason if isinstance(instead, Failure) else f"its text gives {instead}"
-            dead.append(token_of(listing, i, remark))
-    return [
-        Finding("unreachable", Severity.ERROR, "no text that was tried gives these ids, in no context", dead),
-        Finding(
-            "no text found",
-            Severity.WARNING,
-            "bytes that are not UTF-8 alone, and no text that completes them was found to give these ids",
-            fragments,
-        ),
-        Finding(
-            "undecodable",
-            Severity.NOTE,
-            "they decode to U+FFFD, as half a character does, so that no text is known in which to look for them",
-            undecodable,
-        ),
-        Finding("never UTF-8", Severity.NOTE, "bytes that no UTF-8 text has, such as 0xFF", never),
-        Finding(
-            "twin",
-            Severity.NOTE,
-            "never given, since another id stands for the same bytes, as with byte fallback",
-            twins,
-        ),
-    ]
+            yield "unreachable", token_of(listing, i, remark)
 
 
-def _duplicates(listing: Listing) -> Finding:
+def _of_bytes(listing: Listing, ordinary: dict[int, bytes]) -> Iterator[tuple[str, Token]]:
     by_data: dict[bytes, list[int]] = {}
-    for i, data in enumerate(listing.data):
-        if listing.kinds[i] in _ORDINARY:
-            by_data.setdefault(data, []).append(i)
-    tokens = [token_of(listing, ids[0], _also(ids[1:])) for ids in by_data.values() if len(ids) > 1]
-    return Finding("duplicate", Severity.NOTE, "several ids stand for the same bytes", tokens)
+    for i, data in ordinary.items():
+        by_data.setdefault(data, []).append(i)
+        if remark := junk(data):
+            yield "junk", token_of(listing, i, remark)
+    for first, *others in by_data.values():
+        if others:
+            more = f" and {len(others) - _MOST_TWINS:,} more" if len(others) > _MOST_TWINS else ""
+            yield "duplicate", token_of(listing, first, f"also {', '.join(map(str, others[:_MOST_TWINS]))}{more}")
 
 
-def _also(ids: list[int]) -> str:
-    more = f" and {len(ids) - _MOST_TWINS:,} more" if len(ids) > _MOST_TWINS else ""
-    return f"also {', '.join(map(str, ids[:_MOST_TWINS]))}{more}"
-
-
-def _junk(listing: Listing) -> Finding:
-    remarks = ((i, junk(data)) for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY)
-    tokens = [token_of(listing, i, remark) for i, remark in remarks if remark]
-    return Finding("junk", Severity.WARNING, "long repeats of one character, or very long tokens", tokens)
-
-
-def _not_ordinary(listing: Listing) -> list[Finding]:
-    special = [Token(i, name) for name, i in sorted(listing.special.items(), key=lambda item: item[1])]
-    gaps = [token_of(listing, i) for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP]
-    return [
-        Finding("special", Severity.NOTE, "special tokens, which ordinary text does not give", special),
-        Finding("gap", Severity.NOTE, "ids without any bytes: not used", gaps),
-    ]
-
-
-def _not_as_in_file(tokenizer: Tokenizer, listing: Listing) -> Finding:
-    faults = tokenizer.file_faults if isinstance(tokenizer, ComparesFile) else {}
-    tokens = [replace(token_of(listing, i), remark=fault) for i, fault in sorted(faults.items())]
-    return Finding("not as in the file", Severity.ERROR, "the library gives these ids otherwise than the file", tokens)
-
-
-def _spelled_special(tokenizer: Tokenizer, listing: Listing) -> Finding:
-    """Find special tokens that ordinary text with their names gives."""
-    tokens = []
-    for name, i in listing.special.items():
+def _of_special(tokenizer: Tokenizer, listing: Listing) -> Iterator[tuple[str, Token]]:
+    """Yield special tokens, those that ordinary text with their names gives, gaps, and faults of the file."""
+    for name, i in sorted(listing.special.items(), key=lambda item: item[1]):
+        yield "special", Token(i, name)
         ids = attempt(lambda name=name: list(tokenizer.encode(name)))  # type: ignore[misc]
         if not isinstance(ids, Failure) and i in ids:
-            tokens.append(Token(i, name, f"{name!r} is encoded as {ids}"))
-    return Finding(
-        "special token from text", Severity.ERROR, "ordinary text that spells their names gives them", tokens
-    )
+            yield "special token from text", Token(i, name, f"{name!r} is encoded as {ids}")
+    for i, kind in enumerate(listing.kinds):
+        if kind == TokenKind.GAP:
+            yield "gap", token_of(listing, i)
+    faults: dict[int, str] = getattr(tokenizer, "file_faults", {})  # by id, where a backend compares its file
+    for i, fault in sorted(faults.items()):
+        yield "not as in the file", token_of(listing, i, fault)

@@ -15,7 +15,7 @@ from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
-from tokbench.report.sections.answer import corpus_answers
+from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems
 from tokbench.results.cells import WHOLE, group_name
@@ -61,9 +61,9 @@ class SmallPage:
 
     @property
     def best(self) -> str:
-        firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in corpus_answers(self.report.tables)]
         measured = sum(cell.value is not None for cell in self.report.results.cells)
-        return " ".join(firsts) or (f"{measured:,} cells have a number" if measured else _NOTHING)
+        sentences = headline_sentences(self.report.tables)
+        return " ".join(sentences) or (f"{measured:,} cells have a number" if measured else _NOTHING)
 
     @property
     def next_steps(self) -> list[str]:

@@ -1,7 +1,7 @@
 """What sections and formats of a report are made of.
 
 >>> from tokbench.plugin.report import Paragraph
->>> Paragraph("an Egg").content
+>>> Paragraph("an Egg").line
 'an Egg'
 """
 

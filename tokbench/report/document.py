@@ -40,14 +40,6 @@ class Small(Words):
     """Words in small type."""
 
 
-class Gloss(Words):
-    """Words that explain the name before them."""
-
-
-class Marked(Words):
-    """The part of an excerpt that matters."""
-
-
 @dataclass(frozen=True, slots=True)
 class State:
     """The word for a status."""
@@ -57,11 +49,7 @@ class State:
 
 
 class Code(Words):
-    """Text to type, such as the id of a metric."""
-
-
-class Digest(Words):
-    """A digest; in a cell it has a line of its own."""
+    """Text to type, such as the id of a metric, and digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +101,7 @@ class Tokens:
     mark: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The colours of a heat map between the numbers at its ends."""
-
-    low: str
-    high: str
-    levels: int
-
-
-Inline = str | Name | Words | State | Link | Term | ChartKey | Tokens | Scale
+Inline = str | Name | Words | State | Link | Term | ChartKey | Tokens
 Line = Inline | Sequence[Inline]
 
 
@@ -286,8 +265,6 @@ class Chooser:
     panes: Sequence[Pane]
     key: str = ""
     packed: bool = False
-    away: bool = False
-    """Packs the first one, too, because it is hidden at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,13 +298,6 @@ class Cards:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """Nodes that must not be overlooked."""
-
-    nodes: Sequence[Node]
-
-
-@dataclass(frozen=True, slots=True)
 class Rich:
     """Nodes for pages only; plain text shows ``plain``."""
 
@@ -341,7 +311,7 @@ class Rich:
 
 Node = (
     Heading | Paragraph | Bullets | Listing | TokenText | Table | Figure | Multiples
-    | Chooser | TokenChooser | Details | Cards | Note | Rich
+    | Chooser | TokenChooser | Details | Cards | Rich
 )  # fmt: skip
 
 

@@ -44,7 +44,6 @@ class HtmlNodes:
             doc.TokenChooser: lambda chooser: token_chooser_html(chooser, self.nodes),
             doc.Details: self._details,
             doc.Cards: self._cards,
-            doc.Note: lambda note: Markup('<div class="note" role="note">\n{}</div>\n').format(self.nodes(note.nodes)),
             doc.Rich: lambda rich: self.nodes(rich.made()),
         }
 
@@ -247,7 +246,7 @@ class HtmlNodes:
         content = self.nodes(pane.nodes)
         hidden = Markup(" hidden") if number else ""
         mark = Markup(" data-packed") if chooser.packed else ""
-        if chooser.packed and (number or chooser.away):
+        if chooser.packed and number:
             content = _packed(content)
         return Markup('<div class="pane" id="{}-{}"{}{}>\n{}\n</div>\n').format(
             chooser.id, number, mark, hidden, content
@@ -288,17 +287,7 @@ def _packed(content: Markup) -> Markup:
     ).format(packed(content))
 
 
-def _scale(scale: doc.Scale) -> Markup:
-    low, high = safe_text(scale.low), safe_text(scale.high)
-    colours = Markup("").join(Markup('<i class="h{}"></i>').format(level) for level in range(scale.levels))
-    return Markup('<span class="scale" role="img" aria-label="colour scale from {0} to {1}">{0}{2}{1}</span>').format(
-        low, high, colours
-    )
-
-
-def _words(piece: doc.Name | doc.Words | doc.State | doc.Link | doc.ChartKey | doc.Scale) -> Markup:
-    if isinstance(piece, doc.Scale):
-        return _scale(piece)
+def _words(piece: doc.Name | doc.Words | doc.State | doc.Link | doc.ChartKey) -> Markup:
     text = safe_text(piece.text)
     match piece:
         case doc.Name(strong=True):
@@ -319,10 +308,7 @@ _WORDS: Final = {
     doc.Name: Markup("<bdi>{}</bdi>"),
     doc.Strong: Markup("<strong>{}</strong>"),
     doc.Small: Markup("<small>{}</small>"),
-    doc.Gloss: Markup('<span class="gloss">{}</span>'),
-    doc.Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     doc.Code: Markup("<code>{}</code>"),
-    doc.Digest: Markup('<span class="hash">{}</span>'),
     doc.Raised: Markup("<sup>{}</sup>"),
 }
 

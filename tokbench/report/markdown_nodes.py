@@ -26,15 +26,6 @@ def section_markdown(section: doc.Section, level: int = 2) -> str:
     return "\n".join([*title, *_blocks(section.nodes)])
 
 
-def nodes_markdown(nodes: Sequence[doc.Node]) -> str:
-    r"""Return nodes that have no section around them.
-
-    >>> nodes_markdown([doc.Note([doc.Paragraph("Stopped."), doc.Paragraph("Half of it.")])])
-    '> Stopped.\n>\n> Half of it.\n'
-    """
-    return "\n".join(_blocks(nodes))
-
-
 def _blocks(nodes: Sequence[doc.Node]) -> Iterator[str]:
     """Yield the text of nodes: all panes, no chart."""
     for node in nodes:
@@ -49,8 +40,6 @@ def _blocks(nodes: Sequence[doc.Node]) -> Iterator[str]:
                 yield from _blocks([doc.Paragraph(node.summary), *node.nodes])
             case doc.Rich():
                 yield from _blocks(node.plain)
-            case doc.Note():
-                yield "".join(f"> {line}".rstrip() + "\n" for line in nodes_markdown(node.nodes).splitlines())
             case doc.Table():
                 yield _table(node)
             case doc.Heading() | doc.Paragraph() | doc.Bullets() | doc.Listing() | doc.TokenText():
@@ -113,7 +102,7 @@ def _inside(line: doc.Line) -> str:
 
 def _inline(piece: doc.Inline, *, begins: bool) -> str:
     match piece:
-        case doc.Strong(text) | doc.Marked(text) | doc.Name(text, strong=True):
+        case doc.Strong(text) | doc.Name(text, strong=True):
             return f"**{markdown_text(text, begins=begins)}**" if text else ""
         case doc.Tokens(tokens, mark):
             return _token_words(tokens, mark)
@@ -121,8 +110,6 @@ def _inline(piece: doc.Inline, *, begins: bool) -> str:
             words = piece
         case doc.ChartKey(text=text, remark=remark):
             words = f"{text} {remark}".rstrip()
-        case doc.Scale(low, high):
-            words = f"{low} to {high}"
         case _:
             words = piece.text
     return markdown_text(words, begins=begins)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tokbench.report.document import Line, Node, Note, Section
+from tokbench.report.document import Line, Node, Section
 from tokbench.report.section import SectionSpec
 from tokbench.report.sections.answer import answer_section, distrust
 from tokbench.report.sections.core import CORE_SECTIONS
-from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
-from tokbench.report.sections.partial import partial_note
+from tokbench.report.sections.what_ran import overrides, partial_sentences, subtitle
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 
@@ -37,16 +36,13 @@ class Report:
         return subtitle(self.tables)
 
     @cached_property
-    def partial(self) -> Note | None:
-        return partial_note(self.results)
+    def partial(self) -> str:
+        """What a stopped run lacks; empty for a complete one."""
+        return " ".join(partial_sentences(self.results))
 
     @cached_property
     def overrides(self) -> list[str]:
         return overrides(self.results)
-
-    @cached_property
-    def key_numbers(self) -> list[KeyNumber]:
-        return key_numbers(self.tables)
 
     @property
     def ordered_specs(self) -> list[SectionSpec]:

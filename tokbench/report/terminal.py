@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,9 +16,9 @@ from tokbench.report.report import Report
 from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
-from tokbench.report.sections.partial import durations, partial_sentences
 from tokbench.report.sections.problems import problems, short_vocabularies, some_names
-from tokbench.report.sections.same_ids import same_ids
+from tokbench.report.sections.same_ids import expected_and_got, same_ids
+from tokbench.report.sections.what_ran import durations, partial_sentences
 from tokbench.results.blocks import NOT_SAVED
 from tokbench.results.model import Results
 from tokbench.tokenizers.facts import CAUTION
@@ -32,80 +31,64 @@ if TYPE_CHECKING:
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
 _MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
-_EXCERPT = 12
 _COLUMN_GAP = 3
 
 _FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
 
 
-def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> None:
-    """Print a summary of a run, in the width of the console, and name the files that were written."""
-    report = Report(results)
-    # A tokenizer that did not run has a line with the reason below.
-    names = ready_tokenizers(report.tables, main_columns(report.tables))
-    columns = _fitting(report, names, console.width)
-    console.print()
-    console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
-    stopped = " ".join(partial_sentences(results))
-    for line in [*([stopped] if stopped else []), *report.overrides]:
-        console.print(_text(line, "yellow"))
-    console.print()
-    if names:
-        console.print(_table(report, names, columns))
-    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in main_columns(report.tables) if c not in columns)
-    if left_out:
-        console.print(_text(f"No room here, see the reports: {', '.join(left_out)}", "dim"))
-    unchecked = [] if report.tables.losses_checked else [report.tables.best_legend]
-    for legend in [*unchecked, *legends(column.cells[name] for column in columns for name in names)]:
-        console.print(_text(legend, "dim"))
-    aside = sum(missing.cells for missing in problems(report.results).cells if not missing.applies)
-    if aside:
-        console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
-    _section(console, "Did not run, or not all of it", _problems(report), "yellow")
-    _section(console, "Smaller than asked for", short_vocabularies(results), "yellow")
-    _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
-    _section(console, "Lossy", _losses(losses(report.tables).examples), "yellow")
-    _section(console, "Notes", results.notes, "")
-    _section(console, "From the store", results.from_store, "")
-    _section(console, "Time", _times(report), "")
-    if files:
-        console.print()
-    for path in files:
-        # Paths are not wrapped, so that they can be copied.
-        console.print(_text(f"written: {path}"), soft_wrap=True)
+def summary(results: Results, console: Console, folder: Path | None = None, *, verbose: bool = False) -> None:
+    """Print the answer, a small table, problems and next steps: about 25 lines, or with ``verbose`` all of a run.
 
-
-def brief(results: Results, console: Console, folder: Path, seconds: float) -> None:
-    """Print the answer, a small table, problems and next steps: about 25 lines.
-
-    ``seconds`` is the time of the run with its reports.
+    ``folder`` is the run's; without it there are no next steps.
     """
     report = Report(results)
     console.print()
     for line in [*partial_sentences(results), *report.overrides]:
         console.print(_text(line, "yellow"))
-    for sentence in headline_sentences(report.tables)[:_MOST_SENTENCES]:
+    sentences = headline_sentences(report.tables)
+    for sentence in sentences if verbose else sentences[:_MOST_SENTENCES]:
         console.print(_text(sentence, "bold"))
-    names = ready_tokenizers(report.tables, main_columns(report.tables))
-    if names:
-        columns = _fitting(report, names[:_MOST_ROWS], console.width)
-        console.print()
-        console.print(_table(report, names[:_MOST_ROWS], columns))
-        more = f"… {len(names) - _MOST_ROWS} more in the report; " if len(names) > _MOST_ROWS else ""
-        marks = legends(column.cells[name] for column in columns for name in names[:_MOST_ROWS])
-        console.print(_text(f"{more}bold is best{''.join(f'; {_short(line)}' for line in marks)}", "dim"))
+    _print_table(report, console, verbose=verbose)
     amiss = _problems(report) + (_same_ids(report) if results.differences else [])
     amiss += [f"the study {name}: {reason}" for name, reasons in results.failed_studies.items() for reason in reasons]
-    for problem in amiss[:_MOST_PROBLEMS]:
-        console.print(_text(problem, "yellow"))
-    if len(amiss) > _MOST_PROBLEMS:
-        console.print(_text(f"and {len(amiss) - _MOST_PROBLEMS} more problems, which -v shows", "yellow"))
-    page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
+    amiss += short_vocabularies(results)
+    _print_lines(console, amiss, _MOST_LINES if verbose else _MOST_PROBLEMS, "yellow")
+    if verbose:
+        same = [] if results.differences else _same_ids(report)
+        for lines in (_losses(losses(report.tables)), same, results.notes, results.from_store, _times(report)):
+            _print_lines(console, lines, _MOST_LINES)
+        for path in sorted(results.written):
+            # Paths are not wrapped, so that they can be copied.
+            console.print(_text(f"written: {path}"), soft_wrap=True)
+    if folder:
+        seconds = results.seconds + (results.durations.reports or 0.0)
+        page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
+        speeds = "" if report.tables.timed else "; speeds: tokbench run speed"
+        last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{speeds} (with -v a run says more)"
+        console.print()
+        console.print(_text(last), soft_wrap=True)
+
+
+def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
+    # A tokenizer that did not run has a line with the reason below.
+    names = ready_tokenizers(report.tables, main_columns(report.tables))
+    shown = names if verbose else names[:_MOST_ROWS]
+    if not shown:
+        return
+    columns = _fitting(report, shown, console.width)
     console.print()
-    timed = any(metric.timed for metric in results.metrics.values())
-    speeds = "" if timed else "; speeds: tokbench run speed"
-    last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{speeds} (with -v a run says more)"
-    console.print(_text(last), soft_wrap=True)
+    console.print(_table(report, shown, columns))
+    more = f"… {len(names) - len(shown)} more in the report; " if len(names) > len(shown) else ""
+    marks = legends(column.cells[name] for column in columns for name in shown)
+    best = "bold is best" if report.tables.losses_checked else report.tables.best_legend
+    console.print(_text(f"{more}{best}{''.join(f'; {line if verbose else _short(line)}' for line in marks)}", "dim"))
+
+
+def _print_lines(console: Console, lines: Sequence[str], most: int, style: str = "") -> None:
+    for line in lines[:most]:
+        console.print(_text(line, style))
+    if len(lines) > most:
+        console.print(_text(f"and {len(lines) - most} more, see the report", style or "dim"))
 
 
 def _short(legend: str) -> str:
@@ -121,19 +104,6 @@ def _text(content: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(visible(content), style=style)
-
-
-def _section(console: Console, title: str, lines: Sequence[str], style: str) -> None:
-    from rich.padding import Padding
-
-    if not lines:
-        return
-    console.print()
-    console.print(_text(title, f"bold {style}".strip()))
-    for line in lines[:_MOST_LINES]:
-        console.print(Padding(_text(line), (0, 0, 0, 2), expand=False))
-    if len(lines) > _MOST_LINES:
-        console.print(_text(f"  and {len(lines) - _MOST_LINES} more, see the reports", "dim"))
 
 
 def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
@@ -223,37 +193,18 @@ def _times(report: Report) -> list[str]:
 
 
 def _same_ids(report: Report) -> list[str]:
-    lines = list(same_ids(report.tables).sentences)
-    for name, first in {
-        other.entry.tokenizer: other for other in reversed(same_ids(report.tables).differences)
-    }.items():
-        place = f"first in {first.entry.origin} of {first.entry.corpus}, {first.entry.group}"
-        lines.append(f"{name}: {place}: {cut(first.text, _LONGEST_TEXT)}")
-        lines += [f"  {first.entry.same_as}: {first.expected}", f"  {name}: {first.got}"]
+    lines = same_ids(report.tables)
+    for name, entry in {entry.tokenizer: entry for entry in reversed(report.results.differences)}.items():
+        text = visible(entry.first.text, spaces=True) if entry.first else entry.reason or "not shown"
+        expected, got = expected_and_got(entry)
+        place = f"{name}: first in {entry.origin} of {entry.corpus}, {entry.group}: {cut(text, _LONGEST_TEXT)}"
+        lines.append(f"{place}; {entry.same_as}: {expected}; {name}: {got}")
     return lines
 
 
 def _losses(lost: Sequence[Loss]) -> list[str]:
-    by_name: dict[str, list[Loss]] = {}
-    for loss in lost:
-        by_name.setdefault(loss.tokenizer, []).append(loss)
-    return [_lost(name, some) for name, some in by_name.items()]
-
-
-def _lost(name: str, losses: Sequence[Loss]) -> str:
-    texts, first = sum(loss.documents for loss in losses), losses[0]
-    corpora = ", ".join(dict.fromkeys(loss.corpus for loss in losses))
-    by_cause: Counter[str] = Counter()
-    for loss in losses:
-        by_cause[loss.cause] += loss.documents
-    causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause.most_common())
-    where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora} ({causes}); {first.origin}"
-    after = f" after {first.context[-_EXCERPT:]}" if first.context else ""
-    repair_of = {loss.cause: loss.repair for loss in losses}
-    repairs = "; ".join(f"{cause}: train with {repair}" for cause, repair in repair_of.items() if repair)
-    change = f"{_side(first.expected)} became {_side(first.got)} ({first.change})"
-    return f"{name}: {where}{after}: {change}" + (f"; {repairs}" if repairs else "")
-
-
-def _side(text: str) -> str:
-    return cut(text, _EXCERPT) if text else "the end"
+    return [
+        f"{loss.tokenizer}: {loss.documents:,} texts of {loss.corpus} ({loss.cause}); {loss.origin}: {loss.change}"
+        for loss in lost
+        if loss.documents
+    ]

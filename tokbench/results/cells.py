@@ -92,15 +92,6 @@ def group_name(group: str) -> str:
     return "whole corpus" if group == WHOLE else group
 
 
-def place_name(corpus: str, group: str) -> str:
-    """Return the name of a place in one word: the corpus, and the group if it is not the whole.
-
-    >>> place_name("pud", "en"), place_name("pud", "*")
-    ('pud/en', 'pud')
-    """
-    return corpus if group == WHOLE else f"{corpus}/{group}"
-
-
 COLUMNS: Final = tuple(Cell.__dataclass_fields__)
 """The columns of ``results.csv``, in order."""
 

@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, overload
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from pydantic import GetCoreSchemaHandler
@@ -91,13 +91,8 @@ class RawStates(Sequence[RawState]):
     def __len__(self) -> int:
         return len(self._read())
 
-    @overload
-    def __getitem__(self, at: int) -> RawState: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[RawState]: ...
-    def __getitem__(self, at: int | slice) -> RawState | list[RawState]:
-        rows = self._read()
-        return list(map(_state, rows[at])) if isinstance(at, slice) else _state(rows[at])
+    def __getitem__(self, at: int) -> RawState:  # type: ignore[override]  # no slices
+        return _state(self._read()[at])
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented

@@ -52,9 +52,6 @@ class BlockType(Generic[B_co]):
             raise ResultsError(f"the block of {self.study!r} is damaged: {_reason(error)}") from error
         return block
 
-    def schema(self) -> dict[str, Any]:
-        return _adapter(self).json_schema(mode="serialization")
-
 
 @cache
 def _adapter(block: BlockType[Any]) -> TypeAdapter[Any]:

@@ -12,24 +12,8 @@ from tokbench.terminal.options import common_options, examples, say, tokenizer_o
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUNS]...")
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="The address to listen at.",
-)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @tokenizer_options("A tokenizer that the page shows at first, as for 'tokbench show'; may be repeated.")
-@click.option(
-    "--timeout",
-    default=10.0,
-    show_default=True,
-    type=click.FloatRange(min=0.1, max=3600),
-    metavar="SECONDS",
-    help="The time that a tokenizer may take to load or to encode, before its process is started anew.",
-)
-@click.option(
-    "--memory", default="4GB", show_default=True, metavar="SIZE", help="The memory that each process may take."
-)
 @click.option("--no-store", is_flag=True, help="Train what is to be trained anew; take and keep nothing.")
 @common_options
 def serve(
@@ -38,8 +22,6 @@ def serve(
     host: str,
     names: tuple[str, ...],
     config: Path | None,
-    timeout: float,
-    memory: str,
     *,
     no_store: bool,
 ) -> None:
@@ -59,14 +41,13 @@ def serve(
         needed = "the playground needs Starlette and uvicorn; install them with: pip install 'tokbench[serve]'"
         raise InputError(needed) from error
     from tokbench.config.model import Limits
-    from tokbench.config.validate import validate_options
     from tokbench.foundation.store import open_store
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
     from tokbench.serve.guard import Rules, is_loopback
     from tokbench.serve.runs import find_runs
 
-    limits = validate_options(Limits, {"step": timeout, "train": timeout, "memory": memory}, "--memory")
+    limits = Limits.model_validate({"step": _SECONDS, "train": _SECONDS, "memory": "4GB"})
     run_paths, rules = find_runs(runs), Rules(host=host)
     with listen(host, port) as listening, closing(TokenizerCatalogue(any_value=is_loopback(host))) as catalogue:
         if names or config:

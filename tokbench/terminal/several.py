@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.config.overrides import Overrides
     from tokbench.engine.check import Checked
+    from tokbench.engine.workers.executor import Executor
     from tokbench.foundation.display import Log
 
 
@@ -33,6 +34,8 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
     """
     from tokbench.config.read import read_config
     from tokbench.config.suites import find_configs
+    from tokbench.engine.folder import make_folder
+    from tokbench.engine.workers.executor import Executor
 
     paths = find_configs(given)
     if len(paths) == 1:
@@ -44,7 +47,8 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
     def plan(path: Path, config: Config) -> None:
         folder = (output or Path("reports")) / (config.name or "run")
         runs.append(PlannedRun(path, folder))
-        _check(config, folder, workers)
+        _checked(config, "none", Executor(min(workers, 1)))
+        make_folder(folder)
 
     _each(paths, overrides, plan)
     return runs
@@ -53,17 +57,17 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
 def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Checked], None]) -> None:
     """Check configurations as :func:`plan_runs` does, without writing, and call ``show`` with each valid one."""
     from tokbench.config.suites import find_configs
+
+    log: Log = "bars" if sys.stderr.isatty() else "none"
+    _each(find_configs(given), overrides, lambda path, config: show(path, _checked(config, log)))
+
+
+def _checked(config: Config, log: Log, executor: Executor | None = None) -> Checked:
     from tokbench.engine.check import check, worker_pool
     from tokbench.foundation.display import progress_shown
 
-    log: Log = "bars" if sys.stderr.isatty() else "none"
-
-    def check_one(path: Path, config: Config) -> None:
-        with progress_shown(log) as progress, worker_pool(config, progress) as pool:
-            checked = check(config, pool)
-        show(path, checked)
-
-    _each(find_configs(given), overrides, check_one)
+    with progress_shown(log) as progress, worker_pool(config, progress, executor) as pool:
+        return check(config, pool)
 
 
 def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Config], None]) -> None:
@@ -89,17 +93,6 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
         for note in tracebacks:
             combined.add_note(note)
         raise combined
-
-
-def _check(config: Config, folder: Path, workers: int) -> None:
-    from tokbench.engine.check import check, worker_pool
-    from tokbench.engine.folder import make_folder
-    from tokbench.engine.workers.executor import Executor
-    from tokbench.foundation.display import progress_shown
-
-    with progress_shown("none") as progress, worker_pool(config, progress, Executor(min(workers, 1))) as pool:
-        check(config, pool)
-    make_folder(folder)
 
 
 _INTERRUPTED: Final = 128

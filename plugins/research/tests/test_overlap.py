@@ -11,10 +11,7 @@ import pytest
 from test_metrics import metric, view
 
 import tokbench
-from tokbench.formats.csv import agreement_csv, overlap_csv
 from tokbench.measuring.metric import CorpusStates, NotApplicable
-from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
-from tokbench.report.sections.matrices import matrix_sections
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.model import Results
@@ -23,6 +20,8 @@ from tokbench_research.metrics.agreement import (
     rank_biased_overlap,
     shared_counts,
 )
+from tokbench_research.sections.alike import agreement_csv, matrix_sections, overlap_csv
+from tokbench_research.sections.pair_map import average_linkage, full_table, leaves, pair_map
 
 WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
 

@@ -12,7 +12,6 @@ from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.plugin import Document, encode_batch
 from tokbench.plugin.metrics import EncodedShard, NotApplicable
 from tokbench.report.report import Report
-from tokbench.report.sections.metric_curves import metric_curves
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_research.metrics.robustness import (
     _MISREAD,
@@ -24,6 +23,7 @@ from tokbench_research.metrics.robustness import (
     RobustnessOptions,
     perturbed,
 )
+from tokbench_research.sections.curves import metric_curves
 
 TEXT = (
     "The caf\u00e9 opens at nine.\nLes \u00e9l\u00e8ves sont ravis \u2014 Stra\u00dfe, \u65e5\u672c \u0434\u0430 \u03c6\u03c9\u03c2\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.corpus.languages import find_language
 from tokbench.measuring.metric import Role
@@ -15,23 +15,11 @@ _PREMIUMS: Final = (Role.PREMIUM, Role.INEQUALITY, Role.PREMIUM_RANGE)
 
 
 def subject_sentences(tables: CellTables, corpus: str) -> Iterator[str]:
-    """Yield the sentences on a run's subject for one corpus; none without a subject.
-
-    For a ratio of sums: the best and its ties. For premiums: the worst-off language. Metrics without sufficient
-    intervals share one sentence.
-    """
+    """Yield who is best in the metrics of a run's subject and in speed, and which languages are worst off."""
     leading = [name for name in tables.headline if tables.metric(name).leads]
-    ratios = [name for name in leading if tables.metric(name).role not in _PREMIUMS]
-    untold: dict[str, str] = {}
-    for metric in ratios:
-        answer = _best(tables, metric, corpus)
-        if isinstance(answer, _Untold):
-            untold[tables.label(metric)] = answer.reason.partition(":")[0]
-        elif answer:
-            yield answer
-    if untold:
-        reasons = "; ".join(dict.fromkeys(untold.values()))
-        yield f"These documents do not show who is best in {names(list(untold))}: {reasons}."
+    for metric in [*leading, tables.with_role(Role.ENCODING_SPEED)]:
+        if metric and tables.metric(metric).role not in _PREMIUMS:
+            yield from _best(tables, metric, corpus)
     if tables.with_role(Role.PREMIUM) in leading:
         yield from _languages(tables, corpus)
 
@@ -54,27 +42,22 @@ def shown(tables: CellTables, cell: Cell) -> str:
     return f"{series.cells[cell.tokenizer].text} {words}"
 
 
-class _Untold(NamedTuple):
-    reason: str
-
-
-def _best(tables: CellTables, metric: str, corpus: str) -> str | _Untold | None:
-    pool = tables.competing(metric, corpus)
+def _best(tables: CellTables, metric: str, corpus: str) -> Iterator[str]:
+    pool, label = tables.competing(metric, corpus), tables.label(metric)
     if len(pool) < 2 or tables.metric(metric).direction == "none":  # noqa: PLR2004 - one alone cannot be compared
-        return None
-    top, *others = pool
-    different = [cell for cell in others if cell.value != top.value]
-    if not different:
-        return f"All that are ranked are equal in {tables.label(metric)}, {shown(tables, top)}."
-    reason = next((change.reason for cell in different if (change := tables.paired(top, cell)).p is None), "")
-    if reason:
-        return _Untold(reason)
-    tied = tables.tied(top, different)
-    near = [cell.tokenizer for cell in others if cell.tokenizer in tied or cell.value == top.value]
-    head = f"{top.tokenizer} is best in {tables.label(metric)}, {shown(tables, top)}"
-    if not near:
-        return f"{head}, and is significantly ahead of all others."
-    return f"{head}; {names(near)} {'do' if len(near) > 1 else 'does'} not differ significantly."
+        return
+    level = tables.level_with_best(metric, corpus)
+    best = f"{pool[0].tokenizer} is best in {label}, {shown(tables, pool[0])}"
+    near = [cell.tokenizer for cell in pool[1:] if cell.tokenizer in level]
+    if all(cell.value == pool[0].value for cell in pool):
+        yield f"All that are ranked are equal in {label}, {shown(tables, pool[0])}."
+    elif not level:
+        yield f"These documents do not show who is best in {label}."
+    elif near:
+        verb = "does" if len(near) == 1 else "do"
+        yield f"{best}; {names(near)} {verb} not differ significantly."
+    else:
+        yield f"{best}, significantly ahead of all others."
 
 
 def _languages(tables: CellTables, corpus: str) -> Iterator[str]:

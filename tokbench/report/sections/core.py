@@ -9,8 +9,6 @@ from tokbench.report.sections.definitions import definitions_document
 from tokbench.report.sections.first_charts import first_pictures
 from tokbench.report.sections.groups import group_charts, groups_document
 from tokbench.report.sections.losses import losses_document
-from tokbench.report.sections.matrices import matrices_document, matrix_charts
-from tokbench.report.sections.metric_curves import metric_curve_charts, metric_curves_documents
 from tokbench.report.sections.overview import overview_document
 from tokbench.report.sections.pairs import pairs_document
 from tokbench.report.sections.problems import problems_document
@@ -21,10 +19,6 @@ CORE_SECTIONS: Final = (
     SectionSpec(name="overview", place=10, build=overview_document, charts=first_pictures),
     SectionSpec(name="groups", place=20, build=groups_document, charts=group_charts),
     SectionSpec(name="pairs", place=40, build=pairs_document),
-    SectionSpec(name="matrices", place=50, build=matrices_document, charts=matrix_charts),
-    SectionSpec(
-        name="metric_curves", place=80, build=metric_curves_documents, charts=metric_curve_charts, page_only=True
-    ),
     SectionSpec(name="same_ids", place=120, build=same_ids_document),
     SectionSpec(name="losses", place=150, build=losses_document),
     SectionSpec(name="problems", place=160, build=problems_document),

@@ -7,15 +7,10 @@ from functools import partial
 from typing import Final
 
 from tokbench.measuring.metric import Role
-from tokbench.report.charts.group_dots import group_dots
-from tokbench.report.charts.heat import LEVELS, HeatMap, HeatRow, heat_drawing, heat_map, heat_maps
+from tokbench.report.charts.heat import HeatMap, HeatRow, heat_drawing, heat_map, heat_maps
 from tokbench.report.document import (
-    ChartKey,
     Chooser,
     Column,
-    Details,
-    Figure,
-    Gloss,
     Heading,
     Inline,
     MeasuredCell,
@@ -25,7 +20,6 @@ from tokbench.report.document import (
     Paragraph,
     Rich,
     Row,
-    Scale,
     Section,
     Table,
     Term,
@@ -54,23 +48,15 @@ def _page(tables: CellTables) -> list[Node]:
     if not by_corpus:
         return [Paragraph("No metric has a number for any group.")]
     panes = [
-        Pane(corpus, [Heading(Name(corpus)), *_dots(tables, corpus), _metrics(maps, corpus, number)])
+        Pane(corpus, [Heading(Name(corpus)), _metrics(maps, corpus, number)])
         for number, (corpus, maps) in enumerate(by_corpus.items())
     ]
     return [Paragraph(_EXPLANATION), Chooser("Corpus", "groups-of", panes, key="corpus")]
 
 
-def _dots(tables: CellTables, corpus: str) -> list[Node]:
-    chart = group_dots(tables, corpus)
-    if chart is None:
-        return []
-    figure = Figure(chart.drawing, [ChartKey(mark, name) for name, mark in chart.keys], f"Dots of {corpus}")
-    return [Details(f"As dots: {chart.title}, a row a group, a dot a tokenizer", [figure])]
-
-
 def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
     panes = [Pane(shown.label, _nodes(shown, corpus), family=shown.family, value=shown.metric) for shown in maps]
-    return Chooser("Metric", f"heat-{number}", panes, key="metric", packed=True, away=number > 0)
+    return Chooser("Metric", f"heat-{number}", panes, key="metric", packed=True)
 
 
 def _compression(tables: CellTables) -> list[Node]:
@@ -108,8 +94,7 @@ def _caption(shown: HeatMap) -> list[Inline]:
     unit = f", {shown.unit}" if shown.unit else ""
     better = "" if shown.direction == "none" else f"; {shown.direction} is better"
     scales = "" if shown.shared else "; each unit has its own scale"
-    scale = Scale(shown.low, shown.high, LEVELS)
-    return [Term(shown.metric, shown.label), f"{unit}{better} ", scale, scales]
+    return [Term(shown.metric, shown.label), f"{unit}{better}; colours from {shown.low} to {shown.high}{scales}"]
 
 
 def _absent(shown: HeatMap) -> list[Inline]:
@@ -123,7 +108,7 @@ def _row(row: HeatRow) -> Row:
     name = group_name(row.group)
     documents = "" if row.documents is None else f", {row.documents} documents"
     head = TextCell(
-        line=[name, " ", Gloss(row.language)] if row.language else name,
+        line=f"{name} {row.language}".rstrip(),
         small=[row.unit] if row.unit else [],
         title=name + documents,
     )
@@ -132,9 +117,7 @@ def _row(row: HeatRow) -> Row:
 
 
 def group_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the dots of each corpus, and the heat map of each metric."""
+    """Yield the heat map of each metric and corpus."""
     for corpus in tables.corpora:
-        if dots := group_dots(tables, corpus):
-            yield Chart(f"dots-{corpus}", dots.drawing, tuple(dots.keys))
         for shown in heat_maps(tables, corpus):
             yield Chart(f"heat-{corpus}-{shown.metric}", heat_drawing(shown, corpus))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
-from tokbench.report.document import Column, Line, Marked, Name, Node, Paragraph, Row, Section, Table, TextCell
+from tokbench.report.document import Column, Line, Name, Paragraph, Row, Section, Strong, Table, TextCell
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import LossCause, LossExample
 from tokbench.results.cells import WHOLE, Status
@@ -63,113 +62,41 @@ class Loss:
         return shown + (f" and {len(ranked) - _MOST_GROUPS} more" if len(ranked) > _MOST_GROUPS else "")
 
 
-@dataclass(frozen=True, slots=True)
-class LossRow:
-    """The losses of one tokenizer and corpus."""
-
-    tokenizer: str
-    corpus: str
-    documents: int
-    tested: int | None
-    counts: Sequence[tuple[int, int]]
-    """For each cause: texts whose first difference it explains, and texts in which it takes part."""
-
-
-@dataclass(frozen=True, slots=True)
-class LossSection:
-    """The whole section."""
-
-    examples: Sequence[Loss]
-    causes: list[str]
-    rows: Sequence[LossRow]
-    without_loss: str
-
-
-_EXAMPLE_COLUMNS: Final = (
+_COLUMNS: Final = (
     *(Column("tokenizer"), Column("corpus"), Column("cause"), Column("texts", numeric=True), Column("groups")),
     *(Column("first"), Column("position", numeric=True), Column("difference"), Column("expected"), Column("got")),
+)
+_EXPLANATION: Final = (
+    "Texts that did not round-trip, each counted for the cause of its first difference; below it, in how many "
+    "texts a cause takes part, where it is more. The first text of a cause is shown from just before the difference. "
+    "Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, and what cannot be seen as its code point."
 )
 
 
 def losses_document(tables: CellTables) -> Section:
-    """Return the section as a document."""
-    section = losses(tables)
-    if not section.examples:
-        return Section("losses", "Losses", [Paragraph(section.without_loss)])
-    counted = [Column("texts lost", numeric=True), Column("of", numeric=True)]
-    causes = [Column(cause, numeric=True) for cause in section.causes]
-    nodes: list[Node] = [
-        Paragraph(
-            "Texts that did not round-trip. Each counts once, for the cause of its first difference, so that a "
-            "row adds up; in brackets, where it is more, in how many texts a cause takes part."
-        ),
-        Table(
-            "Texts that did not round-trip, by cause",
-            [Column("tokenizer"), Column("corpus"), *counted, *causes],
-            [_count_row(row) for row in section.rows],
-            label="Losses by cause",
-        ),
-        Paragraph(
-            "The first text of each cause, from just before the first difference on. Spaces are shown as ␣, line ends "
-            "as ⏎, tabs as ⇥, and what cannot be seen as its code point."
-        ),
-        Table(
-            "First difference for every tokenizer, corpus and cause",
-            _EXAMPLE_COLUMNS,
-            [_example_row(loss) for loss in section.examples],
-            label="Losses",
-            tall=True,
-        ),
-    ]
-    return Section("losses", "Losses", nodes)
+    """Return the section as a document. It claims that nothing was lost only if every round trip says so."""
+    found = losses(tables)
+    if not any(loss.documents for loss in found):
+        return Section("losses", "Losses", [Paragraph(_without_loss(tables))])
+    rows = [_row(tables, loss) for loss in found]
+    table = Table("Losses by tokenizer, corpus and cause", _COLUMNS, rows, label="Losses", tall=True)
+    return Section("losses", "Losses", [Paragraph(_EXPLANATION), table])
 
 
-def _count_row(row: LossRow) -> Row:
-    tested = TextCell(line="unknown" if row.tested is None else f"{row.tested:,}", look="soft")
-    counts = (
-        TextCell(line=f"{first:,}", small=[f"({part:,})"] if part > first else [], look="" if part else "none")
-        for first, part in row.counts
-    )
-    return Row([row.tokenizer, row.corpus, f"{row.documents:,}", tested, *counts])
-
-
-def _example_row(loss: Loss) -> Row:
+def _row(tables: CellTables, loss: Loss) -> Row:
     def excerpt(text: str) -> TextCell:
-        line: Line = [Name(loss.context), Marked(text)] if text else [Name(loss.context), "end of text"]
-        return TextCell(line=line, look="text")
+        line: Line = [Name(loss.context), Strong(text)] if text else [Name(loss.context), "end of text"]
+        return TextCell(line=line if loss.documents else "", look="text")
 
-    repair = [f"train with {loss.repair}"] if loss.repair else []
+    cell = tables.cell(tables.with_role(Role.ROUND_TRIP), loss.corpus, WHOLE, loss.tokenizer)
+    more = [f"of {cell.n:,}"] if cell and cell.n else []
+    more += [f"takes part in {loss.taking_part:,}"] if loss.taking_part > loss.documents else []
+    cause = TextCell(line=loss.cause, small=[f"train with {loss.repair}"] if loss.repair else [])
     where = TextCell(line=loss.groups, look="prose"), TextCell(line=loss.origin, look="prose")
-    change = f"{loss.position:,}", TextCell(line=loss.change, look="change")
-    cause = TextCell(line=loss.cause, small=repair)
+    change = f"{loss.position:,}" if loss.documents else "none", TextCell(line=loss.change, look="change")
+    texts = TextCell(line=f"{loss.documents:,}", small=more)
     excerpts = excerpt(loss.expected), excerpt(loss.got)
-    return Row([loss.tokenizer, loss.corpus, cause, f"{loss.documents:,}", *where, *change, *excerpts])
-
-
-def losses(tables: CellTables) -> LossSection:
-    """Return the section. It claims that nothing was lost only if every round trip says so."""
-    merged = _by_cause(tables)
-    known = [*_CAUSES.values(), *(loss.cause for loss in merged)]
-    causes = [cause for cause in dict.fromkeys(known) if any(loss.cause == cause for loss in merged)]
-    rows: dict[tuple[str, str], dict[str, Loss]] = {}
-    for loss in merged:
-        rows.setdefault((loss.tokenizer, loss.corpus), {})[loss.cause] = loss
-    return LossSection(
-        [loss for loss in merged if loss.documents],
-        causes,
-        [_row(tables, place, row, causes) for place, row in rows.items()],
-        _without_loss(tables),
-    )
-
-
-def _row(tables: CellTables, place: tuple[str, str], row: Mapping[str, Loss], causes: Sequence[str]) -> LossRow:
-    cell = tables.cell(tables.with_role(Role.ROUND_TRIP), place[1], WHOLE, place[0])
-    return LossRow(
-        *place,
-        documents=sum(loss.documents for loss in row.values()),
-        tested=(cell and cell.n) or None,
-        counts=[(row[cause].documents, row[cause].taking_part) if cause in row else (0, 0) for cause in causes],
-    )
+    return Row([loss.tokenizer, loss.corpus, cause, texts, *where, *change, *excerpts])
 
 
 def _without_loss(tables: CellTables) -> str:
@@ -182,7 +109,8 @@ def _without_loss(tables: CellTables) -> str:
     return "Every tested text round-tripped exactly."
 
 
-def _by_cause(tables: CellTables) -> list[Loss]:
+def losses(tables: CellTables) -> list[Loss]:
+    """Return the losses of a run by tokenizer, corpus and cause."""
     merged: dict[tuple[str, str, str], Loss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tokbench.measuring.metric import Role
@@ -14,16 +13,6 @@ from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE, group_name
 
 _SMALL: Final = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """One group: the places, the tokenizers without a place, and a sentence on the first two."""
-
-    group: str
-    places: str
-    without: str
-    first: str
 
 
 _EXPLANATION: Final = (
@@ -50,16 +39,7 @@ def _corpus(tables: CellTables, corpus: str) -> list[Node]:
         group for group in dict.fromkeys([WHOLE, *by_group]) if group in by_group and tables.is_shown(corpus, group)
     ]
     rank, left_out = tables.with_role(Role.RANK), tables.left_out(corpus)
-    standings = (_standing(tables, rank, by_group[group]) for group in groups)
-    rows = [
-        Row(
-            [
-                group_name(one.group),
-                *(TextCell(line=text, look="prose") for text in (one.places, one.without, one.first)),
-            ]
-        )
-        for one in standings
-    ]
+    rows = [_standing(tables, rank, by_group[group]) for group in groups]
     columns = [Column(name) for name in ("group", "places", "without a place", "the first two")]
     return [
         Heading(Name(corpus)),
@@ -103,7 +83,7 @@ def _by_tokens(comparisons: Iterable[PairComparison]) -> list[str]:
     return sorted(tokens, key=lambda name: tokens[name])
 
 
-def _standing(tables: CellTables, rank: str, comparisons: Sequence[PairComparison]) -> Standing:
+def _standing(tables: CellTables, rank: str, comparisons: Sequence[PairComparison]) -> Row:
     order = _by_tokens(comparisons)
     cells = tables.series(rank, comparisons[0].corpus, comparisons[0].group).cells
     by_place: dict[str, list[str]] = {}
@@ -112,7 +92,8 @@ def _standing(tables: CellTables, rank: str, comparisons: Sequence[PairCompariso
     places = "; ".join(f"{place}. {' = '.join(names)}" for place, names in by_place.items())
     without = ", ".join(name for name, cell in cells.items() if cell.value is None and not cell.unbound)
     first = next((pair for pair in comparisons if [pair.tokenizer, pair.other] == order[:2]), None)
-    return Standing(comparisons[0].group, places, without, sentence(first) if first else "")
+    texts = places, without, sentence(first) if first else ""
+    return Row([group_name(comparisons[0].group), *(TextCell(line=text, look="prose") for text in texts)])
 
 
 def sentence(pair: PairComparison) -> str:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokbench.report.document import (
-    Bullets,
     Column,
     Node,
     Paragraph,
-    Rich,
     Row,
     Section,
     State,
@@ -78,7 +76,7 @@ def problems_document(tables: CellTables) -> Section:
     section = problems(tables.results)
     if not (section.tokenizers or section.cells or section.plugins):
         return Section("problems", _TITLE, [Paragraph("Everything ran, and every cell has a value.")])
-    return Section("problems", _TITLE, [Rich(_tables(section), plain=[Bullets(_listed(section))])])
+    return Section("problems", _TITLE, _tables(section))
 
 
 _TITLE: Final = "What did not run, and why"
@@ -124,14 +122,6 @@ def _tables(section: ProblemSection) -> list[Node]:
         columns = [Column(name) for name in ("plugin", "distribution", "reason")]
         nodes.append(Table("Plugins that cannot be used", columns, rows, label="Broken plugins"))
     return nodes
-
-
-def _listed(section: ProblemSection) -> list[str]:
-    lines = [": ".join(tokenizer) for tokenizer in section.tokenizers]
-    for missing in section.cells:
-        where = "; ".join(map(some_names, (missing.metrics, missing.tokenizers, missing.corpora)))
-        lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
-    return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in section.plugins]
 
 
 def some_names(names: Sequence[str], most: int = _MOST_NAMES) -> str:

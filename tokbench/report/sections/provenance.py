@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Final
 
 from tokbench.report.document import (
-    Bullets,
+    Code,
     Column,
     Details,
-    Digest,
     Inline,
     Line,
     Listing,
     Name,
     Node,
-    Rich,
     Row,
     Section,
     Table,
@@ -25,15 +23,15 @@ from tokbench.report.document import (
 )
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import byte_size, duration
-from tokbench.report.sections.partial import durations
+from tokbench.report.sections.what_ran import durations
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, RunConfig, TokenizerInfo
 from tokbench.results.model import Results
 
-_GROUPS: Final = Column("groups")
 _CORPUS_COLUMNS: Final = (
     *(Column("corpus"), Column("source"), Column("options"), Column("licence")),
-    *(Column("documents", numeric=True), Column("size", numeric=True), _GROUPS, Column("sha256")),
+    *(Column("documents", numeric=True), Column("size", numeric=True)),
+    *(Column("groups", numeric=True), Column("sha256")),
 )
 _TOKENIZER_COLUMNS: Final = (
     *(Column("tokenizer"), Column("backend"), Column("options")),
@@ -50,21 +48,14 @@ def provenance_document(tables: CellTables) -> Section:
         _tokenizers(results.tokenizers),
         *_times(results),
         _environment(results),
-        _configuration(results.config),
+        *_configuration(results.config),
     ]
     return Section("provenance", "Provenance", nodes)
 
 
 def _corpora(tables: CellTables) -> Node:
     rows = [Row(_corpus(tables, name, corpus)) for name, corpus in tables.results.corpora.items()]
-    table = Table("Corpora", _CORPUS_COLUMNS, rows)
-    return Rich([table], plain=[_without(table, _CORPUS_COLUMNS.index(_GROUPS))])
-
-
-def _without(table: Table, place: int) -> Table:
-    columns = [column for number, column in enumerate(table.columns) if number != place]
-    rows = [replace(row, cells=[*row.cells[:place], *row.cells[place + 1 :]]) for row in table.rows]
-    return replace(table, columns=columns, rows=rows)
+    return Table("Corpora", _CORPUS_COLUMNS, rows)
 
 
 def _corpus(tables: CellTables, name: str, corpus: CorpusInfo) -> list[TableCell]:
@@ -73,11 +64,6 @@ def _corpus(tables: CellTables, name: str, corpus: CorpusInfo) -> list[TableCell
     sizes = [] if corpus.limit is None else [f"at most {corpus.limit:,} documents a group measured"]
     sizes += [] if corpus.evaluated_bytes is None else [f"{byte_size(corpus.evaluated_bytes)} evaluated"]
     left_out = tables.left_out(name)
-    groups: list[Inline] = []
-    for group, documents in corpus.groups.items():
-        if tables.is_shown(name, group):
-            groups += [", "] if groups else []
-            groups += [Name(group), f"\u00a0{documents}"]
     return [
         name,
         TextCell(line=corpus.source, small=kinds),
@@ -85,8 +71,8 @@ def _corpus(tables: CellTables, name: str, corpus: CorpusInfo) -> list[TableCell
         TextCell(line=corpus.licence or "not stated", look="prose"),
         "unknown" if corpus.documents is None else str(corpus.documents),
         TextCell(line="unknown" if corpus.bytes is None else byte_size(corpus.bytes), small=sizes),
-        TextCell(line=groups, small=[left_out] if left_out else [], look="prose groups"),
-        Digest(corpus.sha256 or "unknown"),
+        TextCell(line=f"{len(corpus.groups):,}", small=[left_out] if left_out else []),
+        Code(corpus.sha256 or "unknown"),
     ]
 
 
@@ -115,7 +101,7 @@ def _digests(by_name: Mapping[str, str]) -> Line:
     pieces: list[Inline] = []
     for name, digest in by_name.items():
         pieces += [" "] if pieces else []
-        pieces.append(Digest(f"{name} {plain(digest)}"))
+        pieces.append(Code(f"{name} {plain(digest)}"))
     return pieces
 
 
@@ -135,12 +121,8 @@ def _environment(results: Results) -> Table:
     return Table("Environment", [Column(""), Column("")], rows, look="pairs")
 
 
-def _configuration(config: RunConfig) -> Node:
-    digest: list[Inline] = [", sha256 ", Digest(config.sha256)] if config.sha256 else []
-    bases: list[Line] = [["It extends ", Name(base.file), ", sha256 ", Digest(base.sha256)] for base in config.bases]
-    own: Line = ["Configuration", *digest]
-    listings = [
-        Details(own, [Listing(config.text)]),
-        *(Details(line, [Listing(base.text)]) for line, base in zip(bases, config.bases, strict=True)),
-    ]
-    return Rich(listings, plain=[Bullets([*([own] if digest else []), *bases])])
+def _configuration(config: RunConfig) -> list[Node]:
+    digest: list[Inline] = [", sha256 ", Code(config.sha256)] if config.sha256 else []
+    parts: list[tuple[Line, str]] = [(["Configuration", *digest], config.text)]
+    parts += [(["It extends ", Name(base.file), ", sha256 ", Code(base.sha256)], base.text) for base in config.bases]
+    return [Details(line, [Listing(text)]) for line, text in parts]

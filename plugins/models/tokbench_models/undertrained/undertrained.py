@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.inspect.examine import Inspection, Token, token_of
 from tokbench.inspect.glitch import Never, sort_unseen
-from tokbench.inspect.matrices import Matrices, blocks, find_matrices
 from tokbench.inspect.tokens import Listing, TokenKind, list_tokens
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench_models.undertrained.matrices import Matrices, blocks, find_matrices
 
 LEAST_UNUSED: Final = 5
 """Fewer give no threshold."""
@@ -37,20 +37,6 @@ _UNUSED_QUANTILE: Final = 0.9
 
 _UNUSED_NAME: Final = re.compile("unused|reserved", re.IGNORECASE)
 _NEVER_UTF8: Final = "never UTF-8"
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weights to look at."""
-
-    path: Path
-    """A safetensors file, or the index of several."""
-    tensor: str | None = None
-    """Of the input embedding; ``None`` looks for it."""
-    output: str | None = None
-    """Of the output matrix; likewise."""
-    threshold: float | None = None
-    """The largest indicator; ``None`` takes it from unused ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +60,18 @@ class UnderTrained:
     """By id."""
 
 
-def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) -> UnderTrained:
-    """Look for ids that a model hardly trained.
+def under_trained(
+    tokenizer: Tokenizer, health: Inspection, weights: Path, tensor: str | None = None, output: str | None = None
+) -> UnderTrained:
+    """Look for ids that a model hardly trained, in a safetensors file or the index of several.
+
+    ``tensor`` and ``output`` name the embedding and the output matrix; by default their usual names are looked for.
 
     Raises:
         InputError: the weights cannot be read or belong to another tokenizer, or a tied model has no unused id.
     """
     listing = list_tokens(tokenizer)
-    matrices = find_matrices(weights.path, len(listing.data), weights.tensor, weights.output)
+    matrices = find_matrices(weights, len(listing.data), tensor, output)
     unused = _unused(listing, health, matrices.embedding.shape[0])
     if matrices.tied:
         rows = matrices.embedding.rows(unused)
@@ -91,15 +81,12 @@ def under_trained(tokenizer: Tokenizer, health: Inspection, weights: Weights) ->
                 f"the embedding {matrices.name!r} is the output, too, and no id is known to be unused to compare its "
                 "row with; if the model has an output matrix, name it with --output-tensor"
             )
-            raise InputError([Problem(str(weights.path), message)])
+            raise InputError([Problem(str(weights), message)])
     indicators = _distances(matrices, unused) if matrices.tied else _norms(matrices)
-    threshold, origin = weights.threshold, "as given"
-    if threshold is None:
-        reference = _leave_one_out(matrices, unused) if matrices.tied else indicators[unused]
-        known = len(reference) >= LEAST_UNUSED
-        origin = "nine in ten of the unused ids have less" if known else "the lowest 2 % of ids, as too few are unused"
-        quantile = np.quantile(reference, _UNUSED_QUANTILE) if known else np.quantile(indicators, _SHARE)
-        threshold = float(quantile)
+    reference = _leave_one_out(matrices, unused) if matrices.tied else indicators[unused]
+    known = len(reference) >= LEAST_UNUSED
+    origin = "nine in ten of the unused ids have less" if known else "the lowest 2 % of ids, as too few are unused"
+    threshold = float(np.quantile(reference, _UNUSED_QUANTILE) if known else np.quantile(indicators, _SHARE))
     of_ids = indicators[: len(listing.data)]
     kinds = _sorted_kinds(listing, of_ids, threshold, health.unreachable)
     candidates = kinds.pop(Never.CANDIDATE.value, [])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.report.charts.pair_map import pair_map
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.csv_text import csv_text
 from tokbench.report.document import (
     Chooser,
     Column,
@@ -25,12 +25,17 @@ from tokbench.report.document import (
     Table,
     Term,
 )
-from tokbench.report.section import Chart
+from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
+from tokbench.results.reporter import ReporterSpec
+from tokbench_research.sections.pair_map import pair_map
 
 _MOST: Final = 40
+
+_TABLE: Final = ("metric", "corpus", "within", "one", "other", "value", "ci_low", "ci_high")
 
 _EXPLANATIONS: Final = {
     "groups": (
@@ -141,3 +146,40 @@ def matrix_charts(tables: CellTables) -> Iterator[Chart]:
     for view in matrix_sections(tables):
         for shown in view.maps:
             yield Chart(f"{view.of}-{view.corpus}-{shown.name}", shown.drawing)
+
+
+def overlap_csv(results: Results) -> str:
+    """Return the overlap of every two groups, and of each with itself, by tokenizer."""
+    return csv_text(_TABLE, _matrix_rows(results, "groups"))
+
+
+def agreement_csv(results: Results) -> str:
+    """Return the agreement of every two tokenizers in each group."""
+    return csv_text(_TABLE, _matrix_rows(results, "tokenizers"))
+
+
+def _matrix_rows(results: Results, of: str) -> Iterator[list[Any]]:
+    for matrix in results.matrices:
+        for row, name in enumerate(matrix.names) if matrix.of == of else ():
+            for column, other in enumerate(matrix.names[: row + 1]):
+                if row == column and of == "tokenizers":
+                    continue
+                ends = (end[row][column] if end else None for end in (matrix.ci_low, matrix.ci_high))
+                yield [matrix.metric, matrix.corpus, matrix.within, other, name, matrix.values[row][column], *ends]
+
+
+SPECS: Final = (
+    SectionSpec(name="matrices", place=50, build=matrices_document, charts=matrix_charts),
+    ReporterSpec(
+        name="overlap",
+        summary="numbers of every two groups under each tokenizer, in one tidy table",
+        filename="overlap.csv",
+        render=overlap_csv,
+    ),
+    ReporterSpec(
+        name="agreement",
+        summary="numbers of every two tokenizers in each group, in one tidy table",
+        filename="agreement.csv",
+        render=agreement_csv,
+    ),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from tokbench.report.cells import Series, legends
 from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_key, line_profile
@@ -21,7 +22,7 @@ from tokbench.report.document import (
     legend_lines,
 )
 from tokbench.report.escaping import plain
-from tokbench.report.section import Chart
+from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.results.metric_curves import CurvePoint
@@ -194,3 +195,8 @@ def metric_curve_charts(tables: CellTables) -> Iterator[Chart]:
                 for curve, drawing in group.charts.items():
                     name = f"{section.heading}-{view.corpus}-{group.quantity}-{curve}"
                     yield Chart(name, drawing, tuple(view.keys), headings)
+
+
+SECTION: Final = SectionSpec(
+    name="metric_curves", place=80, build=metric_curves_documents, charts=metric_curve_charts, page_only=True
+)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tokbench.measuring.metric import Role
-from tokbench.report.sections.metric_curves import metric_curves, metric_curves_documents
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
+from tokbench_research.sections.curves import metric_curves, metric_curves_documents
 
 
 def results(start):

@@ -1,13 +1,15 @@
-"""The note on a run that was stopped, and the time of each phase of a run."""
+"""What ran: the subtitle of a report, what the command changed, what a stopped run lacks, and times."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-from tokbench.report.cells import PARTIAL, percent
-from tokbench.report.document import Details, Inline, Name, Node, Note, Paragraph, Rich, Strong
+from tokbench.report.cells import percent
 from tokbench.report.number_format import duration
+from tokbench.report.sections.problems import missing_tokenizers
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import FAILED
 from tokbench.results.model import Results
 
 _STOPPED: Final[Mapping[str, str]] = {
@@ -32,10 +34,42 @@ _AFTER_STUDIES: Final[Mapping[str, str]] = {
     "worker_metrics": "text metrics, CPU time summed over workers",
 }
 
-_MOST_GROUPS: Final = 100
-_ALL_TOKENIZERS: Final = Rich(
-    (), plain=[Paragraph("Of the documents of each group, over all tokenizers, until the run was stopped.")]
-)
+
+def subtitle(tables: CellTables) -> str:
+    """Return a sentence on what ran, when, and for how long."""
+    results = tables.results
+    total, missing = len(results.tokenizers), len(missing_tokenizers(results))
+    ran = f"{total - missing} of {total} tokenizers" if missing else _count(total, "tokenizer")
+    parts = [f"{ran} on {_count(len(results.corpora), 'corpus', 'corpora')}"]
+    if results.created:
+        parts.append(f"begun {results.created.replace('T', ' ').replace('+00:00', ' UTC')}")
+    if results.seconds:
+        parts.append(f"took {duration(results.seconds)}")
+    if bad := sum(cell.status in FAILED for cell in results.cells):
+        parts.append(f"{_count(bad, 'cell')} failed")
+    if results.interrupted:
+        parts.append("stopped before it was through")
+    return ", ".join(parts)
+
+
+def overrides(results: Results) -> list[str]:
+    """Return a line for each override of the configuration.
+
+    >>> from tokbench.results.blocks import RunConfig
+    >>> overrides(Results(name="r", config=RunConfig(limit=5, only=["gpt-4"], settings=["limits.step=9"])))
+    ['first look: at most 5 documents a group', 'only gpt-4', 'set by the command: limits.step=9']
+    """
+    config = results.config
+    lines = []
+    if config.limit is not None:
+        lines.append(f"first look: at most {_count(config.limit, 'document')} a group")
+    if config.quick:
+        lines.append("quick look: less is measured than the configuration asks for; do not publish these numbers")
+    if config.only:
+        lines.append(f"only {', '.join(config.only)}")
+    if config.settings:
+        lines.append(f"set by the command: {'; '.join(config.settings)}")
+    return lines
 
 
 def partial_sentences(results: Results) -> list[str]:
@@ -56,31 +90,6 @@ def partial_sentences(results: Results) -> list[str]:
     corpora = [_corpus(results, corpus, shares) for corpus, shares in results.partial.groups.items()]
     reason = f" The reason: {results.partial.reason}." if results.partial.reason else ""
     return [f"Partial: this run was stopped {phase}.{reason}", f"Measured: {'; '.join(corpora) or 'nothing'}."]
-
-
-def partial_note(results: Results) -> Note | None:
-    """Return the note on a run that was stopped; ``None`` for a complete run."""
-    if results.partial is None:
-        return None
-    stopped, measured = partial_sentences(results)
-    nodes: list[Node] = [
-        Paragraph([Strong(stopped), f" {measured} Numbers with {PARTIAL} are from part of the documents."])
-    ]
-    shares = _shares(results.partial.groups)
-    if shares:
-        nodes.append(Details("Share measured of each group", [_ALL_TOKENIZERS, Paragraph(shares)]))
-    return Note(nodes)
-
-
-def _shares(groups: Mapping[str, Mapping[str, float]]) -> Sequence[Inline]:
-    places = [(corpus, group, share) for corpus, shares in groups.items() for group, share in shares.items()]
-    line: list[Inline] = []
-    for corpus, group, share in places[:_MOST_GROUPS]:
-        line += [", "] if line else []
-        line += [Name(corpus), " / ", Name(group), f"\u00a0{percent(share)}"]
-    left = len(places) - _MOST_GROUPS
-    more = f" and {left:,} more groups" if left > 0 else ""
-    return [*line, f"{more}."] if line else []
 
 
 def _corpus(results: Results, corpus: str, shares: Mapping[str, float]) -> str:
@@ -110,3 +119,7 @@ def durations(results: Results) -> list[tuple[str, str]]:
     )
     taken = {**before, **studies, **after}
     return [(words, duration(seconds)) for words, seconds in taken.items() if seconds is not None]
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""The JSON schema of ``results.json``, generated from the dataclasses and their docstrings."""
+"""Write the JSON schema of ``results.json`` from the dataclasses and their docstrings: ``python tests/helpers/results_schema.py``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 
+from tokbench import results
+from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
 from tokbench.results.cell_table import CellKind, CellTable
 from tokbench.results.cells import Cell
@@ -22,16 +25,14 @@ from tokbench.results.study_blocks import BlockType
 
 Json = dict[str, Any]
 
+FILE: Final = Path(results.__file__).parent / "schema.json"
+
 _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 """The names at the beginning of an entry under ``Attributes:``."""
 
 
 def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
-    """Return the JSON schema of ``results.json``, with the blocks of some studies; every key has a description.
-
-    >>> json_schema()["$defs"]["CellKind"]["properties"]["unit"]["description"]
-    'The unit. Where words are counted, the unit names the definition of a word.'
-    """
+    """Return the JSON schema of ``results.json``, with the blocks of some studies; every key has a description."""
     kinds = list(blocks)
     schema: Json = TypeAdapter(Results).json_schema(mode="serialization")
     _describe(schema, Results)
@@ -41,7 +42,7 @@ def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
     numbers = schema["properties"]["cells"]["description"]
     schema["properties"]["cells"] = {"$ref": f"#/$defs/{CellTable.__name__}", "description": numbers}
     for block in kinds:
-        body = block.schema()
+        body = TypeAdapter(block.kind).json_schema(mode="serialization")
         schema["$defs"] |= body.pop("$defs", {})
         schema["properties"]["studies"].setdefault("properties", {})[block.study] = {
             "type": "object",
@@ -61,8 +62,9 @@ def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 
-def schema_text(blocks: Iterable[BlockType[Any]]) -> str:
-    """Return the text of the file ``schema.json`` next to this module."""
+def schema_text() -> str:
+    """Return the text of the schema, with the blocks of the studies that are installed."""
+    blocks = (spec.block for spec in load_registry().studies if spec.block)
     return json.dumps(json_schema(blocks), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -101,3 +103,7 @@ def _field_docs(cls: type) -> Iterator[tuple[str, str]]:
         text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else None
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, str):
             yield field.target.id, text
+
+
+if __name__ == "__main__":
+    FILE.write_text(schema_text(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The command ``tokbench undertrained``: ids that a model hardly trained, by its own weights."""

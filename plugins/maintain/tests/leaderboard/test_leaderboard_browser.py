@@ -12,7 +12,7 @@ from tokbench_maintain.leaderboards.site import write_site
 
 pytestmark = pytest.mark.slow
 
-REAL = Path(__file__).parents[2] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[4] / "reports" / "leaderboard"
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tokbench_maintain.leaderboards.measure import read_ranks
 from tokbench_maintain.leaderboards.numbers import read_numbers
 from tokbench_maintain.leaderboards.site import write_site
 
-REAL = Path(__file__).parents[2] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[4] / "reports" / "leaderboard"
 
 SETTINGS = """\
 run:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tokbench.cli.main import tokbench as command
 
-ACTION = Path(__file__).parents[2] / ".github" / "actions" / "pin" / "action.yml"
+ACTION = Path(__file__).parents[4] / ".github" / "actions" / "pin" / "action.yml"
 CONFIG = """\
 schema: tokbench/1
 name: mine
@@ -112,7 +112,7 @@ def test_the_fixture_fails_with_the_same_lines(folder):
     if not subprocess.run([*pytest_here, "--fixtures"], capture_output=True, check=False).stdout.count(
         b"tokbench_pins"
     ):
-        pytest_here[3:3] = ["-p", "tokbench.pytest_plugin"]
+        pytest_here[3:3] = ["-p", "tokbench_maintain.pytest_plugin"]
     assert subprocess.run(pytest_here, capture_output=True, timeout=300, check=False).returncode == 0
     Path("words.tiktoken").write_text(ranks("lo", "low", "we"), encoding="utf-8")
     done = subprocess.run(pytest_here, capture_output=True, timeout=300, check=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import tokbench
+import tokbench_maintain
 from tokbench.cli.main import tokbench as command
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
@@ -277,7 +277,7 @@ def test_the_command_and_the_frame(paths, tmp_path):
     refused = CliRunner().invoke(command, ["leaderboard", *paths, "-o", "board.txt"])
     assert refused.exit_code == 2
     assert "end the name in .md, .html or .json" in refused.output
-    frame = tokbench.leaderboard(paths, ["density"]).frame
+    frame = tokbench_maintain.leaderboard(paths, ["density"]).frame
     assert frame[["tokenizer", "value", "best", "run"]].to_numpy().tolist() == [["two", 2.0, True, "two"], ["one", 1.0, False, "one"]]  # fmt: skip
     with pytest.raises(InputError, match="no run has the metric 'densty'; did you mean 'density'"):
-        tokbench.leaderboard(paths, ["densty"])
+        tokbench_maintain.leaderboard(paths, ["densty"])

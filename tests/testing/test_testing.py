@@ -41,9 +41,9 @@ def test_a_broken_backend_is_caught_and_by_no_other_rule(rule, case, monkeypatch
     assert len(report.outcomes) == len(rules)
     [outcome] = report.failed
     assert outcome.sentence == RULES[rule].sentence
-    assert outcome.verdict.expected
-    assert outcome.verdict.got
-    assert case.shown is None or outcome.verdict.input == case.shown
+    assert outcome.expected
+    assert outcome.got
+    assert case.shown is None or outcome.input == case.shown
 
 
 def test_every_rule_has_a_broken_backend():
@@ -58,8 +58,8 @@ def test_the_sentences_are_those_of_the_protocol():
     assert {rule.sentence for rule in RULES.values()} == set(SENTENCES)
 
 
-def test_hypothesis_adds_texts():
-    assert len(generated(50)) > 20
+def test_generated_texts_are_further_ones():
+    assert len(generated(50)) > 40
     assert not set(generated(50)).intersection(corpus())
 
 

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -23,12 +23,7 @@ from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.contract import ClaimsLossless, HasSpecialTokens, Tokenizer
 from tokbench.tokenizers.options import Options
 
-if TYPE_CHECKING:
-    from tokbench.testing.process import CheckProcess
-
 T = TypeVar("T")
-
-BUILDING_ON: Final = "building on"
 
 _SPELLED: Final = 64
 _SAMPLED_IDS: Final = 20_000
@@ -105,36 +100,31 @@ class TokenizerUnderTest:
 
     request: CheckRequest
     spec: BackendSpec
-    tokenizer: Tokenizer
+    tokenizer: Any
+    """A tokenizer; rules say what else it needs."""
     limit: float
-    avoid: frozenset[str] = frozenset()
     generated: tuple[str, ...] = ()
-    second_process: CheckProcess | None = None
-    """The process that one rule about copies leaves to the next one."""
 
-    def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
-        """Call a method of the tokenizer, whatever it raises; ``builds_on`` marks a call that another rule checks."""
-        call = call_of(method, *arguments)
-        if call in self.avoid:
-            raise PrerequisiteFailed
-        set_heartbeat(BUILDING_ON if builds_on else "calling", place=call)
-        return getattr(self.tokenizer, method)(*arguments)
+    def call(self, method: str, *arguments: Any, **settings: Any) -> Any:
+        """Call a method of the tokenizer, whatever it raises."""
+        set_heartbeat("calling", place=call_of(method, *arguments, **settings))
+        return getattr(self.tokenizer, method)(*arguments, **settings)
 
-    def answer(self, method: str, *arguments: Any, expected: str) -> Any:
+    def answer(self, method: str, *arguments: Any, expected: str, **settings: Any) -> Any:
         """Call a method that must not raise."""
         try:
-            return self.call(method, *arguments)
-        except (KeyboardInterrupt, PrerequisiteFailed):
+            return self.call(method, *arguments, **settings)
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise Broken(call_of(method, *arguments), expected, words=raised(error)) from error
+            raise Broken(call_of(method, *arguments, **settings), expected, words=raised(error)) from error
 
     @cached_property
     def vocab_size(self) -> int:
         size = self.tokenizer.vocab_size
         if not is_id(size) or size < 1:
             raise PrerequisiteFailed
-        return size
+        return int(size)
 
     @property
     def lossless(self) -> bool:
@@ -149,8 +139,11 @@ class TokenizerUnderTest:
     def are_ids(self, ids: Iterable[Any]) -> bool:
         return all(is_id(token) and 0 <= token < self.vocab_size for token in ids)
 
-    def ids_or_words(self, text: str) -> list[int] | str:
-        """Return the ids of a text, or in words what happened instead."""
+    def ids_or_words(self, texts: Sequence[str]) -> list[list[int] | str]:
+        """Return the ids of each text, or in words what happened instead."""
+        return list(map(self._ids_or_words, texts))
+
+    def _ids_or_words(self, text: str) -> list[int] | str:
         try:
             return self.ids(text)
         except PrerequisiteFailed as error:
@@ -164,7 +157,7 @@ class TokenizerUnderTest:
 
     def _quietly(self, method: str, argument: Any) -> Any:
         try:
-            answer = self.call(method, argument, builds_on=True)
+            answer = self.call(method, argument)
             return list(answer) if method == "encode" else answer
         except KeyboardInterrupt:
             raise

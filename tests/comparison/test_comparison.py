@@ -273,18 +273,6 @@ def test_the_command_prints_markdown_and_tells_by_its_exit_code(runs):
     assert compare_command(runs / "one").exit_code == 2
 
 
-def test_a_pipe_gets_markdown_with_counted_documents(tmp_path):
-    for name, share in (("before", 0.0), ("after", 1.0)):
-        whole = Cell("t", "c", WHOLE, "back", share, "share of documents", n=4)
-        uneven = replace(whole, group="g", value=abs(share - 0.1))
-        (tmp_path / f"{name}.json").write_text(run(cells=[whole, uneven]).to_json(), "utf-8")
-    paths = [tmp_path / "before.json", tmp_path / "after.json"]
-    piped = compare_command(*paths).output
-    assert (
-        "| t | c | whole corpus | back | 0 % of documents | 100 % of documents | 0 of 4 → 4 of 4 documents |" in piped
-    )
-
-
 def test_a_terminal_gets_tables_with_whole_names(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "30")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import EVERY, Rule, check_rules
-from tokbench.comparison.render import ChangeRow
+from tokbench.comparison.render import texts_of
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.visible_text import visible
 from tokbench.results.model import NamedRun, Results
@@ -118,9 +118,9 @@ def assert_not_worse(
     place, how = f"[{EVERY}]" if each_group else "", " significantly" if significantly else ""
     signs = {name: "<-" if info.direction == "higher" else ">+" for name, info in comparison.metrics.items()}
     rules = [Rule.parse(f"{name}{place} {signs.get(name, '>+')}{limit.strip().lstrip('+-')}{how}") for name in chosen]
-    rows = [ChangeRow.of(failed.change) for failed in check_rules(rules, comparison)]
+    rows = [texts_of(failed.change) for failed in check_rules(rules, comparison)]
     if rows:
-        shown = [f"  {' | '.join(filter(None, row.texts))}" for row in rows[:_MOST_ROWS]]
+        shown = [f"  {' | '.join(filter(None, row))}" for row in rows[:_MOST_ROWS]]
         more = [f"  and {len(rows) - _MOST_ROWS:,} more"] if len(rows) > _MOST_ROWS else []
         head = f"{len(rows):,} of the numbers are worse than in {runs[0].name} by more than {limit}:"
         raise AssertionError("\n".join([head, *shown, *more]))

@@ -208,7 +208,6 @@ def test_speeds_are_compared_within_one_machine_and_the_last_run_counts():
     assert ranked(board, "pace", 1) == [("a", 3, False)]
     assert standing(board, "pace").machine == "Linux, one, 2 cores, tokbench 1"
     assert "speeds are compared within one machine and version only: there are 2" in board.notes
-    assert "speeds that were measured again count from the run that began last: a" in board.notes
     # The same number of the same tokenizer stands once, from the first run, and names the others.
     assert [(each.tokenizer, each.run, each.again) for each in standing(board).entries] == [("b", 1, (3, 2)), ("a", 1, (3, 2))]  # fmt: skip
 

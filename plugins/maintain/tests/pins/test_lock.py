@@ -84,7 +84,6 @@ GOOD = write_lock(
             "\ntokenizer mine\ntokenizer mine",
             ":11: tokenizer 'mine' has two sections; is this a merge",
         ),
-        ("python 3.11.7", "  python 3.11.7", ":4: this line belongs to no corpus and no tokenizer"),
         ("  options {}", "  options " + "[" * 200_000, ":12: this is no line 'options' of a lock:"),
     ],
 )

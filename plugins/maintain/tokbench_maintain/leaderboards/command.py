@@ -90,17 +90,18 @@ _workers_option = click.option(
 def run_(names: tuple[str, ...], folder: Path, workers: int | None, log: str) -> None:
     """Measure the entries of these NAMEs, or all, and write their numbers, and the ranks of all.
 
-    Entries that have not changed come from the store. Exit codes: 0 all is written, 1 something could not be measured,
-    or a number of another entry is not the published one, 2 bad input.
+    Entries that have not changed come from the store. Exit codes: 0 all is written, 1 nothing is, since something could
+    not be measured, or a number of another entry is not the published one, 2 bad input.
     """
     from tokbench_maintain.leaderboards.board import read_board
     from tokbench_maintain.leaderboards.measure import run_entries
 
-    done = run_entries(read_board(folder), names, workers=_workers(workers), log=log)  # type: ignore[arg-type]
-    for problem in done.problems:
+    board = read_board(folder)
+    problems = run_entries(board, names, workers=_workers(workers), log=log)  # type: ignore[arg-type]
+    for problem in problems:
         say(problem, err=True)
-    say(f"written: {', '.join(done.names) or 'nothing'}")
-    sys.exit(int(bool(done.problems)))
+    say(f"written: {'nothing' if problems else ', '.join(board.chosen(names))}")
+    sys.exit(int(bool(problems)))
 
 
 @leaderboard.command("verify")

@@ -127,19 +127,20 @@ class Leaderboard:
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        head = [
-            *("corpus", "sha256", "metric", "unit", "machine", "tokenizer", "value", "ci_low", "ci_high", "best"),
-            *("competes", "run", "path", "created", "tokbench"),
-        ]
         sources = {run.number: run for run in self.runs}
-        rows = []
-        for standing in self.standings:
-            place = (standing.corpus, standing.sha256, standing.metric, standing.unit, standing.machine)
-            for entry in standing.entries:
-                cell, source = entry.cell, sources[entry.run]
-                number = (entry.tokenizer, cell.value, cell.ci_low, cell.ci_high, entry.shown.best, entry.competes)
-                rows.append((*place, *number, source.name, source.path, source.created, source.tokbench))
-        return pd.DataFrame(rows, columns=head)
+        return pd.DataFrame(
+            {
+                **{name: getattr(standing, name) for name in ("corpus", "sha256", "metric", "unit", "machine")},
+                "tokenizer": entry.tokenizer,
+                **{name: getattr(entry.cell, name) for name in ("value", "ci_low", "ci_high")},
+                "best": entry.shown.best,
+                "competes": entry.competes,
+                "run": sources[entry.run].name,
+                **{name: getattr(sources[entry.run], name) for name in ("path", "created", "tokbench")},
+            }
+            for standing in self.standings
+            for entry in standing.entries
+        )
 
 
 def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leaderboard:
@@ -355,16 +356,6 @@ class _Board:
         timed = {key[-1] for keys in self._definitions.values() for key in keys if key[-1]}
         if len(timed) > 1:
             yield f"speeds are compared within one machine and version only: there are {len(timed)}"
-        again = self._measured_again()
-        if again:
-            yield f"speeds that were measured again count from the run that began last: {', '.join(again)}"
-
-    def _measured_again(self) -> list[str]:
-        seen: dict[tuple[object, ...], set[int]] = {}
-        for key, gathered in self._gathered.items():
-            for run, cell in gathered.cells if gathered.info.timed else ():
-                seen.setdefault((key, cell.tokenizer, run.identity(cell.tokenizer)), set()).add(run.number)
-        return list(dict.fromkeys(str(who) for (_, who, _), numbers in seen.items() if len(numbers) > 1))
 
 
 def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[int, str]]:

@@ -16,7 +16,7 @@ from tokbench.measuring.plan import PlannedTokenizer
 from tokbench.plugin import InputError, Problem, Progress
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
-from tokbench_maintain.pins.encode import PlacedText, TextChange, text_changes
+from tokbench_maintain.pins.encode import encoded_texts
 from tokbench_maintain.pins.explain import TextDifference, causes, difference_of
 from tokbench_maintain.pins.lock import Lock, PinnedText, PinnedTokenizer
 from tokbench_maintain.pins.pin import Opened, Request, opened, packages, pinned_corpora
@@ -130,15 +130,14 @@ def _differences(run: Opened, changed: Mapping[str, Mapping[str, PinnedText]]) -
     wanted = {name: dict(list(pins.items())[:_EXPLAINED]) for name, pins in changed.items() if pins}
     places = {place for pins in wanted.values() for place in pins}
     texts = {text.place: text for batch in run.texts() for text in batch if text.place in places} if places else {}
-    jobs = [TokenizerJob((name,), "encoding", "changed texts", _step(pins, texts)) for name, pins in wanted.items()]
+    jobs = [
+        TokenizerJob((name,), "encoding", "changed texts", partial(encoded_texts, [texts[place] for place in pins]))
+        for name, pins in wanted.items()
+    ]
     return {
-        name: [difference_of(change) for change in answer]  # type: ignore[attr-defined]
+        name: [difference_of(pinned, now) for pinned, now in zip(wanted[name].values(), answer, strict=True)]  # type: ignore[call-overload]
         for name, answer in run.ask(jobs, "comparing cuts")
     }
-
-
-def _step(pins: Mapping[str, PinnedText], texts: Mapping[str, PlacedText]) -> partial[list[TextChange]]:
-    return partial(text_changes, list(pins.values()), [texts[place] for place in pins])
 
 
 def _replace_backends(config: Config, registry: Registry, other: str) -> dict[str, str]:

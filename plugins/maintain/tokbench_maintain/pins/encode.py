@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,7 @@ _CONVERSATION: Final = (
 """Without a system message, which some templates refuse."""
 
 
-@dataclass(frozen=True)
-class PlacedText:
+class PlacedText(NamedTuple):
     """A text of the configuration."""
 
     place: str
@@ -41,15 +41,13 @@ class PlacedText:
 
 
 @dataclass(frozen=True)
-class TextChange:
-    """A text whose ids differ from its pin, as its tokenizer cuts it now."""
+class EncodedText:
+    """A text as its tokenizer cuts it now."""
 
-    place: str
     text: str
-    pinned: PinnedText
     now: PinnedText
     ends: tuple[int, ...]
-    """The byte of today's surface at which each token ends."""
+    """The byte of the surface at which each token ends."""
     surface: bytes
 
 
@@ -85,45 +83,31 @@ def _short(text: str) -> str:
     return f"{len(text):,} characters, sha256 {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
 
 
-@dataclass(frozen=True)
-class _EncodedText:
-    pinned: PinnedText
-    lengths: tuple[int, ...]
-    surface: bytes
+def encoded_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[EncodedText]:
+    """Encode some texts.
 
-
-def _encode(tokenizer: Tokenizer, documents: Sequence[PlacedText]) -> list[_EncodedText]:
+    Raises:
+        ContractError: the tokenizer breaks its contract.
+    """
     arrays = encode_batch(tokenizer, [document.text for document in documents])
     check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
     pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
     encoded = []
-    for k, document in enumerate(documents):
+    for k, (place, text) in enumerate(documents):
         ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")
         cut = [pieces[token] for token in ids.tolist()]
-        surface, lengths = b"".join(cut), tuple(map(len, cut))
+        surface, lengths = b"".join(cut), list(map(len, cut))
         digest = hashlib.sha256(ids.tobytes()).hexdigest()[:_DIGITS]
-        pinned = PinnedText(document.place, digest, form_of(document.text, surface), write_cut(lengths))
-        encoded.append(_EncodedText(pinned, lengths, surface))
+        pinned = PinnedText(place, digest, form_of(text, surface), write_cut(lengths))
+        encoded.append(EncodedText(text, pinned, tuple(accumulate(lengths)), surface))
     return encoded
 
 
 def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[PinnedText]:
     """Return the pins of some texts under a tokenizer.
 
-    Raises:
-        ContractError: the tokenizer breaks its contract.
-
     >>> import tokbench
     >>> pin_texts([PlacedText("sample/en/1", "né")], tokbench.load("utf8_bytes"))
     [PinnedText(place='sample/en/1', digest='773c1a926acb75ca', form='=', cut='111')]
     """
-    return [encoded.pinned for encoded in _encode(tokenizer, documents)]
-
-
-def text_changes(pins: Sequence[PinnedText], documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[TextChange]:
-    """Return today's cuts of texts whose ids differ from their pins; ``pins`` and ``documents`` are parallel."""
-    changes = []
-    for pinned, document, encoded in zip(pins, documents, _encode(tokenizer, documents), strict=True):
-        ends = tuple(np.cumsum(encoded.lengths).tolist())
-        changes.append(TextChange(document.place, document.text, pinned, encoded.pinned, ends, encoded.surface))
-    return changes
+    return [encoded.now for encoded in encoded_texts(documents, tokenizer)]

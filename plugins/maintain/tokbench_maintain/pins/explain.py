@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from typing import Final
 
 from tokbench.foundation.errors import shortened
 from tokbench_maintain.pins.cut import Cut, read_cut, surface_of
-from tokbench_maintain.pins.encode import TextChange
-from tokbench_maintain.pins.lock import Vocabulary
+from tokbench_maintain.pins.encode import EncodedText
+from tokbench_maintain.pins.lock import PinnedText, Vocabulary
 
 _AROUND: Final = 24
 """Bytes of text shown before and after a place."""
@@ -59,37 +58,30 @@ class TextDifference:
     now: tuple[str, ...]
 
 
-def difference_of(change: TextChange) -> TextDifference:
+def difference_of(pinned: PinnedText, encoded: EncodedText) -> TextDifference:
     """Return where and how a text is cut differently.
 
-    >>> from tokbench_maintain.pins.lock import PinnedText
     >>> pinned, now = PinnedText("c/g/1", "0" * 16, "=", "213"), PinnedText("c/g/1", "1" * 16, "=", "123")
-    >>> difference = difference_of(TextChange("c/g/1", "abcdef", pinned, now, (1, 3, 6), b"abcdef"))
+    >>> difference = difference_of(pinned, EncodedText("abcdef", now, (1, 3, 6), b"abcdef"))
     >>> difference.cause.value, difference.byte, difference.before, difference.now
     ('merges', 1, ('ab', 'c', 'def'), ('a', 'bc', 'def'))
     """
-    old, new = read_cut(change.pinned.cut), list(change.ends)
-    surface = surface_of(change.text, change.pinned.form)
-    if change.pinned.form != change.now.form:
-        same_but_space = change.pinned.form.replace("=", "").strip("+") == change.now.form.replace("=", "").strip("+")
-        cause = Cause.SPACE if same_but_space else Cause.NORMALIZATION
-        at = 0 if surface is None else _common_bytes(surface, change.surface)
-        before = () if surface is None else _pieces(surface, old.ends, at, at)
-        return TextDifference(change.place, cause, at, before, _pieces(change.surface, new, at, at))
+    old, new, surface = read_cut(pinned.cut), list(encoded.ends), encoded.surface
+    if pinned.form != encoded.now.form:
+        before = surface_of(encoded.text, pinned.form)
+        at = 0 if before is None else _common_bytes(before, surface)
+        then = () if before is None else _pieces(before, old.ends, at, at)
+        plain = {form.strip("=+") for form in (pinned.form, encoded.now.form)}
+        cause = Cause.SPACE if len(plain) == 1 else Cause.NORMALIZATION
+        return TextDifference(pinned.place, cause, at, then, _pieces(surface, new, at, at))
     first = _first_difference(old, new)
     if first is None:
-        same = len(old.ends) == len(new) or not old.whole
-        cause = Cause.IDS if same and old.whole else Cause.UNKNOWN
-        return TextDifference(change.place, cause, None, (), _pieces(change.surface, new, 0, 0))
-    again = _same_again(old, new, first)
-    cause = _blamed(change.surface, set(old.ends) ^ set(new), first, again)
-    return TextDifference(
-        change.place,
-        cause,
-        first,
-        _pieces(change.surface, old.ends, first, again),
-        _pieces(change.surface, new, first, again),
-    )
+        cause = Cause.IDS if old.whole else Cause.UNKNOWN
+        return TextDifference(pinned.place, cause, None, (), _pieces(surface, new, 0, 0))
+    again = next((end for end in sorted({*old.ends} & {*new}) if end >= first), max(old.ends[-1:] + new[-1:]))
+    cause = _blamed(surface, {*old.ends} ^ {*new}, first, again)
+    pieces = [_pieces(surface, ends, first, again) for ends in (old.ends, new)]
+    return TextDifference(pinned.place, cause, first, *pieces)
 
 
 def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
@@ -101,13 +93,6 @@ def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
         longer = max(old.ends, list(new), key=len)
         return longer[min(len(old.ends), len(new))]
     return None
-
-
-def _same_again(old: Cut, new: Sequence[int], at: int) -> int:
-    """Return the first later byte where both cuts end a token."""
-    common = sorted(set(old.ends) & set(new))
-    k = bisect_left(common, at)
-    return common[k] if k < len(common) else max(old.ends[-1:] + list(new[-1:]), default=at)
 
 
 def _common_bytes(one: bytes, other: bytes) -> int:

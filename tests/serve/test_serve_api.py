@@ -12,11 +12,9 @@ pytest.importorskip("starlette")
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.model import Limits
-from tokbench.engine.workers.worker import Recipe
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.runs import find_runs
-from tokbench.tokenizers.options import Options
 
 URL = "http://localhost:8420"
 
@@ -115,22 +113,6 @@ def test_a_broken_tokenizer_costs_its_own_column(faulty, opened):
     _, again = columns(playground, "xyz", "Bytes", *broken[:2])
     assert set(again) == {"Bytes", *broken[:2]}
     assert all(each["ids"] == [120, 121, 122] for each in again.values())
-
-
-def test_the_least_recently_used_gives_way_unless_it_is_at_work(opened):
-    processes = opened().processes
-    processes._most = 2
-    recipe = Recipe("utf8_bytes", Options())
-    for name in "abac":
-        processes._process(name, recipe)
-    assert processes.names == ["a", "c"]
-    processes._process("a", recipe).waiting = 1
-    processes._process("d", recipe).waiting = 1
-    assert processes.names == ["a", "d"]
-    with pytest.raises(tokbench.BackendError, match="all 2 processes are at work"):
-        processes._process("e", recipe)
-    processes.end()
-    assert processes.names == []
 
 
 @pytest.mark.slow

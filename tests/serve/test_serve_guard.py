@@ -151,15 +151,6 @@ def test_nothing_is_served_without_the_token(playground, url):
     refused(send_without_token(guard, "GET", "/api/state", url="http://evil.example", headers=bearer), 421)
 
 
-def test_a_person_without_the_token_reads_what_to_open(playground):
-    page = send_without_token(playground.app(), "GET", "/", headers={"accept": "text/html,*/*;q=0.8"})
-    assert page.status_code == 403
-    assert page.headers["content-type"].startswith("text/html")
-    assert page.headers["content-security-policy"] == POLICY
-    assert "<code>tokbench serve</code>" in page.text
-    assert TOKEN not in page.text
-
-
 def test_the_page_brings_all_that_it_needs_and_nothing_inline(playground):
     page = send(playground.app(), "GET", "/")
     assert page.headers["content-security-policy"] == POLICY

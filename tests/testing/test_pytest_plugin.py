@@ -105,12 +105,6 @@ def test_a_wrong_suite_is_told_with_its_place(session, tmp_path, capsys):
     assert "wrong.yaml:8:" in capsys.readouterr().err
 
 
-def test_without_pytest_benchmark_the_option_says_what_to_install(session, capsys):
-    code, _ = session("", "--tokbench", "suite.yaml", "-p", "no:benchmark")
-    assert code == pytest.ExitCode.USAGE_ERROR
-    assert "pip install pytest-benchmark" in capsys.readouterr().err
-
-
 def test_importing_the_plugin_loads_nothing_heavy():
     code = (
         "import pytest, sys; import tokbench.pytest_plugin; "

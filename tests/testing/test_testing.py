@@ -1,6 +1,5 @@
 """The conformance suite catches every broken backend by the rule that it breaks, and by no other."""
 
-import json
 import re
 import subprocess
 import sys
@@ -84,12 +83,6 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         conformance(backend, train=train, **options)
 
 
-def test_without_the_source_of_its_texts_nothing_is_checked(monkeypatch):
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")
-    with pytest.raises(tokbench.InputError, match="unknown corpus source 'sample'"):
-        check_backend("utf8_bytes", examples=0)
-
-
 def test_some_rules_are_checked_in_their_order():
     test_mine = conformance("utf8_bytes", rules=["decode", "empty_text"])
     [mark] = test_mine.pytestmark
@@ -137,15 +130,6 @@ def test_the_command_tells_rule_by_rule():
     assert [line.split()[1] for line in lines[:-1]] == list(RULES)
     assert lines[0] == "ok      vocab_size          65,536 ids"
     assert " 0 broken, " in lines[-1]
-
-
-@pytest.mark.slow
-def test_the_command_in_json():
-    outcome = invoke("--backend", "utf16_units", "--json", "--examples", 0)
-    report = json.loads(outcome.output)
-    assert (outcome.exit_code, report["backend"], report["ok"], report["train"]) == (0, "utf16_units", True, 0)
-    [offsets] = [each for each in report["outcomes"] if each["rule"] == "offsets"]
-    assert (offsets["state"], offsets["sentence"]) == ("ok", 6)
 
 
 @pytest.mark.parametrize(

@@ -118,26 +118,6 @@ def test_equal_numbers_share_a_place():
     assert standing(leaderboard([run("one", numbers)], ["density"])).places == [1, 2, 2, 4]
 
 
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("seed", range(3))
-def test_places_rest_on_evidence(seed, paired):
-    """Whatever the numbers: the first place is shared by those whose intervals touch, and by nobody without any."""
-    rng = np.random.default_rng(seed)
-    values, halves = rng.uniform(2.8, 3.2, 8), rng.uniform(0.005, 0.2, 8)
-    known = rng.random(8) < 0.8
-    numbers = {
-        f"t{k}": (value, value - half, value + half) if sure else (value, None, None)
-        for k, (value, half, sure) in enumerate(zip(values.tolist(), halves.tolist(), known.tolist(), strict=True))
-    }
-    changes = {} if paired else {"states": RawStates()}
-    shown = standing(leaderboard([run("one", numbers, **changes)]))
-    first = [entry.cell for place, entry in zip(shown.places, shown.entries, strict=True) if place == 1]
-    for one in first:
-        assert all(other.ci_low <= one.ci_high for other in first if None not in {one.ci_high, other.ci_low})
-    if not paired and len(first) > 1:
-        assert all(cell.ci_low is not None for cell in first)
-
-
 def test_without_any_evidence_nobody_is_level_and_nobody_is_best():
     numbers = {"a": (3.0, None, None), "b": (2.9, None, None), "c": (1.0, None, None)}
     board = leaderboard([run("one", numbers, states=RawStates())])
@@ -145,17 +125,6 @@ def test_without_any_evidence_nobody_is_level_and_nobody_is_best():
     assert standing(board).places == [1, 2, 3]
     assert standing(board).without_best == "no number can be compared with the best"
     assert "**" not in markdown(board)
-
-
-def test_without_raw_sums_intervals_are_compared_which_is_said(tmp_path):
-    one = run("one", {"a": (3.0, 2.9, 3.1), "b": (3.0, 2.9, 3.1), "c": (1.0, 0.9, 1.1)})
-    two = run("two", {"c": (3.01, 2.95, 3.15)}, states=RawStates(tmp_path / "states.jsonl.gz"))
-    board = leaderboard([one, two])
-    assert ranked(board) == [("c", 2, True), ("a", 1, True), ("b", 1, True), ("c", 1, False)]
-    [note] = board.notes
-    assert note.startswith("of run 2 numbers are compared by their intervals alone: ")
-    assert "states.jsonl.gz" in note
-    assert ranked(leaderboard([one])) == [("a", 1, True), ("b", 1, True), ("c", 1, False)]
 
 
 def test_what_loses_text_was_trained_on_or_is_partial_is_never_best():
@@ -256,13 +225,6 @@ def paths(tmp_path):
         results = run(name, {name: (1.0 + number, 0.9 + number, 1.1 + number)}).results
         (tmp_path / name / "results.json").write_text(results.to_json(), encoding="utf-8")
     return [str(tmp_path / name) for name in ("one", "two")]
-
-
-def test_json_has_runs_and_standings(paths):
-    body = json.loads(CliRunner().invoke(command, ["leaderboard", *paths, "--metric", "density", "--json"]).stdout)
-    assert [*body] == ["schema", "runs", "notes", "standings"]
-    [density] = body["standings"]
-    assert [(entry["place"], entry["tokenizer"]) for entry in density["entries"]] == [(1, "two"), (2, "one")]
 
 
 def test_the_command_and_the_frame(paths, tmp_path):

@@ -70,20 +70,6 @@ def test_another_backend(folder):
     assert "did you mean 'tiktoken'?" in str(done.exception)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "give a CONFIG to pin, or --check FILE"),
-        (["mine.yaml", "--with", "tiktoken"], "--with goes with --check FILE"),
-        (["mine.yaml", "--check", "ids.lock"], "--check takes CONFIG, --limit and --only from the file"),
-    ],
-)
-def test_options_that_do_not_go_together(arguments, message):
-    done = CliRunner().invoke(command, ["pin", *arguments])
-    assert done.exit_code == 2
-    assert message in done.output
-
-
 @pytest.mark.slow
 def test_the_action_fails_and_writes_a_summary(folder):
     [step] = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]

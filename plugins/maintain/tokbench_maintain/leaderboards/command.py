@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +51,6 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
     Numbers stand side by side only if they rest on the same text and definition, and speeds only within one machine.
     Tokenizers that lose text are never best. Every number names its run.
     """
-    from tokbench.foundation.files import write_atomically
     from tokbench.plugin.report import NamedRun
     from tokbench_maintain.leaderboards import place_page as page
     from tokbench_maintain.leaderboards.places import leaderboard as board_of
@@ -58,7 +58,7 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
     board = board_of([NamedRun.read(path) for path in runs], metrics)
     for file in files:
         render = {".md": page.markdown, ".html": page.html, ".json": page.as_json}[file.suffix]
-        write_atomically(file, render(board).encode("utf-8", "backslashreplace"))
+        file.write_bytes(render(board).encode("utf-8", "backslashreplace"))
         say(f"written: {file}", err=True)
     if as_json:
         print_json(page.as_mapping(board))
@@ -97,7 +97,7 @@ def run_(names: tuple[str, ...], folder: Path, workers: int | None, log: str) ->
     from tokbench_maintain.leaderboards.measure import run_entries
 
     board = read_board(folder)
-    problems = run_entries(board, names, workers=_workers(workers), log=log)  # type: ignore[arg-type]
+    problems = run_entries(board, names, workers=_workers(workers), log=log)
     for problem in problems:
         say(problem, err=True)
     say(f"written: {'nothing' if problems else ', '.join(board.chosen(names))}")
@@ -165,6 +165,4 @@ def build_(folder: Path, output: Path) -> None:
 
 
 def _workers(given: int | None) -> int:
-    from tokbench.engine.workers.executor import default_workers
-
-    return default_workers() if given is None else given
+    return min(8, os.cpu_count() or 1) if given is None else given

@@ -9,13 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import tokbench
-from tokbench.foundation.display import Log
-from tokbench.foundation.files import write_atomically
 from tokbench.inspect.examine import examine
 from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
 from tokbench.plugin.report import NamedRun, Results
-from tokbench.results.cells import TokenizerState
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
     DEAD,
@@ -51,7 +48,7 @@ def measure(
     *,
     workers: int = 1,
     store: bool = True,
-    log: Log = "none",
+    log: str = "none",
 ) -> Measured:
     """Measure some entries.
 
@@ -61,9 +58,9 @@ def measure(
     Raises:
         InputError: an entry is not a tokenizer, or a text is not the leaderboard's.
     """
-    results = tokbench.run(board.configuration(names), workers=workers, store=store, progress=log)
+    results = tokbench.run(board.configuration(names), workers=workers, store=store, progress=log)  # type: ignore[arg-type]
     _check_texts(board, results)
-    lacking = {name: info.reason for name, info in results.tokenizers.items() if info.state != TokenizerState.READY}
+    lacking = {name: info.reason for name, info in results.tokenizers.items() if info.state != "ready"}
     cells: dict[str, list[Cell]] = {}
     for cell in results.cells:
         cells.setdefault(cell.tokenizer, []).append(cell)
@@ -119,7 +116,7 @@ def _vocabulary(board: Board, results: Results, name: str, *, look: bool) -> lis
     return facts + [NumberRow(VOCABULARY, WHOLE, metric, str(count)) for metric, count in counts.items()]
 
 
-def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Log = "none") -> list[str]:
+def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: str = "none") -> list[str]:
     """Measure all entries in one run, write the numbers of ``names``, or all, and the ranks of all.
 
     If an entry cannot be measured, or a number of another one differs from the published one, nothing is written,
@@ -137,7 +134,7 @@ def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Lo
     if not problems:
         for name in chosen:
             write_numbers(board.results(name), measured.rows[name])
-        write_atomically(board.ranks, ranks_text(board, measured.results).encode())
+        board.ranks.write_bytes(ranks_text(board, measured.results).encode())
     return problems
 
 

@@ -9,7 +9,6 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from tokbench.foundation.files import write_atomically
 from tokbench.plugin import InputError, Problem, read_regular
 from tokbench.plugin.metrics import WHOLE
 
@@ -87,7 +86,7 @@ def read_numbers(path: Path) -> list[NumberRow]:
 def write_numbers(path: Path, rows: Sequence[NumberRow]) -> None:
     """Write the numbers of an entry, sorted for a diff."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, csv_text(_HEAD, map(astuple, sorted(rows))).encode())
+    path.write_bytes(csv_text(_HEAD, map(astuple, sorted(rows))).encode())
 
 
 def csv_text(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:

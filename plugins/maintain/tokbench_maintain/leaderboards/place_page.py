@@ -22,7 +22,6 @@ from tokbench.plugin.report import (
     legend_lines,
     legends,
 )
-from tokbench.report.document import Code
 from tokbench.report.escaping import markdown_text
 from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import unit_label
@@ -119,7 +118,7 @@ def _runs(board: Leaderboard) -> Table:
 
 def _texts(board: Leaderboard) -> Table:
     digests = dict.fromkeys((standing.corpus, standing.sha256 or "unknown") for standing in board.standings)
-    rows = [Row([Name(corpus), Code(sha256)]) for corpus, sha256 in digests]
+    rows = [Row([Name(corpus), sha256]) for corpus, sha256 in digests]
     return Table("The texts, by the digests of their documents", _columns("corpus", "sha256"), rows)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from tokbench.foundation.errors import ResultsError
+from tokbench import ResultsError
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, has_pair, paired_difference
 from tokbench.measuring.round_trip import RoundTrip, judge
@@ -21,10 +21,11 @@ from tokbench.plugin.metrics import WHOLE, Cell, Sums
 from tokbench.plugin.report import CellTables, DisplayCell, NamedRun
 from tokbench.report.number_format import style_for
 from tokbench.report.tables import has_interval, intervals_overlap, level_with
-from tokbench.results.blocks import MetricInfo, TokenizerInfo
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tokbench.results.blocks import MetricInfo, TokenizerInfo
 
 MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
 """The facts that must agree before speeds are compared."""

@@ -6,16 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.engine.segment import own_bytes
-from tokbench.foundation.errors import one_line
 from tokbench.plugin import HasSpecialTokens, Tokenizer, check_encoded, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import DescribesStages
-from tokbench.tokenizers.engine_contract import EncodesChat
 from tokbench_maintain.pins.cut import form_of, write_cut
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
 
@@ -58,8 +55,8 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
     >>> vocabulary_of(tokbench.load("utf8_bytes"))
     Vocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
     """
-    stages = dict(tokenizer.stages) if isinstance(tokenizer, DescribesStages) else {}
-    if isinstance(tokenizer, EncodesChat):
+    stages = dict(getattr(tokenizer, "stages", {}))
+    if hasattr(tokenizer, "encode_chat"):
         stages[_TEMPLATE] = _written_by_template(tokenizer)
     return Vocabulary(
         ids=vocab_size_of(tokenizer),
@@ -69,12 +66,11 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
     )
 
 
-def _written_by_template(tokenizer: Tokenizer) -> str:
-    assert isinstance(tokenizer, EncodesChat)
+def _written_by_template(tokenizer: Any) -> str:
     try:
-        return tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True))
+        return str(tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True)))
     except ValueError as error:
-        return f"refused: {one_line(error)}"
+        return f"refused: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,6 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from tokbench.foundation.errors import shortened
 from tokbench_maintain.pins.cut import Cut, read_cut, surface_of
 from tokbench_maintain.pins.encode import EncodedText
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
@@ -148,7 +147,7 @@ def _changed_stages(before: Vocabulary, now: Vocabulary) -> Iterator[str]:
 
 
 def _setting(text: str | None) -> str:
-    return "not there" if text is None else repr(shortened(text, _LONGEST))
+    return "not there" if text is None else repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]")
 
 
 def _changed_ids(before: Vocabulary, now: Vocabulary, *, merges: bool) -> Iterator[str]:

@@ -48,7 +48,7 @@ def columns(playground, text, *names, **options):
 @contextmanager
 def running(*arguments, **options):
     """Give a playground, and end it."""
-    playground = Playground.of(TokenizerCatalogue(), *arguments, **options)
+    playground = Playground(TokenizerCatalogue(), *arguments, **options)
     try:
         yield playground
     finally:

@@ -44,7 +44,7 @@ def address(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     (folder / "run.yaml").write_text(RUN.replace("<b>", ""), encoding="utf-8")
     tokbench.run(folder / "run.yaml", folder / "one", workers=0, store=False)
-    playground = Playground.of(TokenizerCatalogue(), find_runs([folder]))
+    playground = Playground(TokenizerCatalogue(), find_runs([folder]))
     listening = listen("127.0.0.1", 0)
     server = server_of(playground)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -43,7 +43,7 @@ def test_wrong_input_is_told_before_anything_is_served(tmp_path):
 @pytest.fixture
 def serving():
     """Serve a playground in a thread, and give its socket's address."""
-    playground = Playground.of(TokenizerCatalogue(), rules=Rules(token="secret"))
+    playground = Playground(TokenizerCatalogue(), rules=Rules(token="secret"))
     listening = listen("127.0.0.1", 0)
     server = server_of(playground)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

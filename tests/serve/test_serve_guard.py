@@ -19,7 +19,7 @@ QUESTION = {"text": "a", "tokenizers": ["utf8_bytes"]}
 
 @pytest.fixture(scope="module")
 def playground():
-    playground = Playground.of(TokenizerCatalogue(), rules=Rules(token=TOKEN))
+    playground = Playground(TokenizerCatalogue(), rules=Rules(token=TOKEN))
     yield playground
     playground.end()
 

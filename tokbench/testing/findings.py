@@ -23,8 +23,11 @@ class RuleNotApplicable(Exception):  # noqa: N818 - a finding
     """The rule does not apply to this tokenizer, with the reason."""
 
 
-class PrerequisiteFailed(Exception):  # noqa: N818 - a finding
+class PrerequisiteFailed(RuleNotApplicable):
     """A call failed that another rule checks."""
+
+    def __str__(self) -> str:
+        return "what it builds on fails; see the other rules"
 
 
 def shown(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import BackendUnavailable, InputError, did_you_mean
-from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, raised
+from tokbench.testing.findings import Broken, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
 from tokbench.testing.report import ConformanceReport, Outcome, State
 from tokbench.testing.rules import RULES
@@ -27,8 +27,6 @@ def _checked(rule: str, subject: TokenizerUnderTest) -> Outcome:
         return outcome(State.FAILED, "", broken.call, broken.expected, broken.got)
     except RuleNotApplicable as reason:
         return outcome(State.NOT_APPLICABLE, str(reason))
-    except PrerequisiteFailed:
-        return outcome(State.NOT_APPLICABLE, "what it builds on fails; see the other rules")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - panics are not an Exception

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from tokbench.corpus.contract import CorpusSpec, Document
-from tokbench.foundation.errors import InputError
-from tokbench.registry.plugins import Registry, load_registry
+from tokbench.corpus.contract import Document
+from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.backend import GroupedText
 
 MARKERS: Final = tuple(
@@ -30,16 +29,8 @@ _SMALL: Final = (
 _LONG: Final = 1_000_000
 
 
-def sample_spec(registry: Registry) -> CorpusSpec:
-    """Return the source of the shipped texts; raise InputError if its plugin is not loaded."""
-    try:
-        return registry.corpora.get("sample")
-    except InputError as error:
-        raise InputError(f"tokenizers are checked on the texts of the source 'sample': {error}") from error
-
-
 def _sample(part: str) -> Iterator[Document]:
-    spec = sample_spec(load_registry())
+    spec = load_registry().corpora.get("sample")
     yield from spec.open(spec.options.model_validate({"part": part})).documents()
 
 

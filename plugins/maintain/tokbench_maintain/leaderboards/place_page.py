@@ -164,10 +164,7 @@ def as_mapping(board: Leaderboard) -> dict[str, object]:
                 {
                     "place": place,
                     "tokenizer": entry.tokenizer,
-                    "value": entry.cell.value,
-                    "ci_low": entry.cell.ci_low,
-                    "ci_high": entry.cell.ci_high,
-                    "n": entry.cell.n,
+                    **{name: getattr(entry.cell, name) for name in ("value", "ci_low", "ci_high", "n")},
                     "best": entry.shown.best,
                     "competes": entry.competes,
                     "marks": entry.shown.marks,

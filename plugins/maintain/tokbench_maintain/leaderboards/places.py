@@ -149,18 +149,6 @@ def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leader
 
     Raises:
         InputError: no run has such a metric.
-
-    >>> from tokbench.results.blocks import CorpusInfo
-    >>> from tokbench.results.model import Results
-    >>> corpus = {"c": CorpusInfo(sha256="ab", groups={"g": 9})}
-    >>> kinds = {"m": MetricInfo(direction="higher"), "back": MetricInfo(role=Role.ROUND_TRIP.value)}
-    >>> def run(name, value):
-    ...     ends = {"ci_low": value - 0.1, "ci_high": value + 0.1}
-    ...     cells = [Cell(name, "c", "*", "m", value, **ends), Cell(name, "c", "*", "back", 1.0)]
-    ...     return NamedRun(f"runs/{name}", Results(name=name, corpora=corpus, metrics=kinds, cells=cells))
-    >>> [standing] = leaderboard([run("a", 1.0), run("b", 2.0)], ["m"]).standings
-    >>> [(entry.tokenizer, entry.run, entry.shown.best) for entry in standing.entries]
-    [('b', 2, True), ('a', 1, False)]
     """
     known = dict.fromkeys(name for run in runs for name in run.results.metrics)
     for name in metrics:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,7 +28,7 @@ class _Part(BaseModel):
 class BoardEntry(_Part):
     """One entry: a tokenizer, and what readers should know of it."""
 
-    tokenizer: dict[str, Any] = Field(description="backend and options, in the words of a configuration")
+    tokenizer: dict[str, object] = Field(description="backend and options, in the words of a configuration")
     family: str = Field(description="the models that it belongs to, by which readers filter")
     source: str = Field(description="the place where its vocabulary is published")
     licence: str = Field(description="the licence of the vocabulary")

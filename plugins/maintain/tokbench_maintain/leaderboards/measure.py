@@ -12,7 +12,7 @@ import tokbench
 from tokbench.inspect.examine import examine
 from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.plugin.report import NamedRun, Results
+from tokbench.plugin.report import NamedRun, Results, csv_text
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
     DEAD,
@@ -21,7 +21,6 @@ from tokbench_maintain.leaderboards.numbers import (
     SPECIAL,
     VOCABULARY,
     NumberRow,
-    csv_text,
     moved,
     read_numbers,
     write_numbers,
@@ -150,7 +149,7 @@ def ranks_text(board: Board, results: Results) -> str:
         if (standing.corpus, standing.metric) in wanted
         for place, entry in zip(standing.places, standing.entries, strict=True)
     ]
-    return csv_text(_RANKS_HEAD, iter(rows))
+    return csv_text(_RANKS_HEAD, rows)
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,7 @@ _NUMERIC: Final = {"best", "place", "number", "95 % interval"}
 
 
 def title(board: Leaderboard) -> str:
-    """Return the heading.
-
-    >>> title(Leaderboard())
-    'Leaderboard of 0 runs'
-    """
+    """Return the heading."""
     count = len(board.runs)
     return f"Leaderboard of {count:,} run{'s' * (count != 1)}"
 
@@ -129,12 +125,7 @@ def _winners(standing: Standing) -> str:
 
 
 def metric_label(standing: Standing) -> str:
-    """Return the name of a metric with its better direction and unit.
-
-    >>> metric_label(Standing(corpus="c", sha256="", metric="m", label="compression", unit="bytes/token",
-    ...     direction="higher", headline=True, machine="", entries=[]))
-    'compression ↑ (bytes/token)'
-    """
+    """Return the name of a metric with its better direction and unit, such as ``compression ↑ (bytes/token)``."""
     unit = unit_label(standing.unit)
     return " ".join(filter(None, [standing.label, _ARROWS[standing.direction], f"({unit})" if unit else ""]))
 

@@ -127,6 +127,17 @@ def test_without_any_evidence_nobody_is_level_and_nobody_is_best():
     assert "**" not in markdown(board)
 
 
+def test_without_raw_sums_intervals_are_compared_which_is_said(tmp_path):
+    one = run("one", {"a": (3.0, 2.9, 3.1), "b": (3.0, 2.9, 3.1), "c": (1.0, 0.9, 1.1)})
+    two = run("two", {"c": (3.01, 2.95, 3.15)}, states=RawStates(tmp_path / "states.jsonl.gz"))
+    board = leaderboard([one, two])
+    assert ranked(board) == [("c", 2, True), ("a", 1, True), ("b", 1, True), ("c", 1, False)]
+    [note] = board.notes
+    assert note.startswith("of run 2 numbers are compared by their intervals alone: ")
+    assert "states.jsonl.gz" in note
+    assert ranked(leaderboard([one])) == [("a", 1, True), ("b", 1, True), ("c", 1, False)]
+
+
 def test_what_loses_text_was_trained_on_or_is_partial_is_never_best():
     numbers = {"lossy": (9.0, 8.9, 9.1), "seen": (8.0, 7.9, 8.1), "part": (7.0, 6.9, 7.1), "b": (2.0, 1.9, 2.1)}
     first = run("one", numbers, lossy=["lossy"], in_sample=["seen"])

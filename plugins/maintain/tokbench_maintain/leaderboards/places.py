@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from tokbench.results.blocks import MetricInfo, TokenizerInfo
 
-MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
-"""The facts that must agree before speeds are compared."""
-
 _DIGITS: Final = 4
 _HASH: Final = 12
 
@@ -165,15 +162,10 @@ class _Run:
     @cached_property
     def machine(self) -> str:
         """The machine and version in words, distinct for different facts."""
-        environment = self.results.environment
-        facts = [(name, getattr(environment, name)) for name in MACHINE]
-        threads = ", ".join(f"{name}={value}" for name, value in sorted(environment.threads.items()))
-        words = {
-            "cores": f"{environment.cores} cores",
-            "threads": threads,
-            "tokbench": f"tokbench {environment.tokbench}",
-        }
-        return ", ".join(str(words.get(name, value)) for name, value in facts if value)
+        here = self.results.environment
+        threads = [f"{name}={value}" for name, value in sorted(here.threads.items())]
+        cores = f"{here.cores} cores" if here.cores else ""
+        return ", ".join(filter(None, [here.system, here.cpu, cores, *threads, f"tokbench {here.tokbench}"]))
 
     @cached_property
     def _kept(self) -> KeptSums | str:

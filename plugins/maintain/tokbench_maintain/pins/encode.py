@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,17 +33,6 @@ class PlacedText(NamedTuple):
 
     place: str
     text: str
-
-
-@dataclass(frozen=True)
-class EncodedText:
-    """A text as its tokenizer cuts it now."""
-
-    text: str
-    now: PinnedText
-    ends: tuple[int, ...]
-    """The byte of the surface at which each token ends."""
-    surface: bytes
 
 
 def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
@@ -79,31 +66,23 @@ def _short(text: str) -> str:
     return f"{len(text):,} characters, sha256 {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
 
 
-def encoded_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[EncodedText]:
-    """Encode some texts.
+def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[PinnedText]:
+    """Return the pins of some texts under a tokenizer.
 
     Raises:
         ContractError: the tokenizer breaks its contract.
-    """
-    arrays = encode_batch(tokenizer, [document.text for document in documents])
-    check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
-    pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
-    encoded = []
-    for k, (place, text) in enumerate(documents):
-        ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")
-        cut = [pieces[token] for token in ids.tolist()]
-        surface, lengths = b"".join(cut), list(map(len, cut))
-        digest = hashlib.sha256(ids.tobytes()).hexdigest()[:_DIGITS]
-        pinned = PinnedText(place, digest, form_of(text, surface), write_cut(lengths))
-        encoded.append(EncodedText(text, pinned, tuple(accumulate(lengths)), surface))
-    return encoded
-
-
-def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[PinnedText]:
-    """Return the pins of some texts under a tokenizer.
 
     >>> import tokbench
     >>> pin_texts([PlacedText("sample/en/1", "né")], tokbench.load("utf8_bytes"))
     [PinnedText(place='sample/en/1', digest='773c1a926acb75ca', form='=', cut='111')]
     """
-    return [encoded.now for encoded in encoded_texts(documents, tokenizer)]
+    arrays = encode_batch(tokenizer, [document.text for document in documents])
+    check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
+    pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
+    pinned = []
+    for k, (place, text) in enumerate(documents):
+        ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")
+        cut = [pieces[token] for token in ids.tolist()]
+        digest = hashlib.sha256(ids.tobytes()).hexdigest()[:_DIGITS]
+        pinned.append(PinnedText(place, digest, form_of(text, b"".join(cut)), write_cut(list(map(len, cut)))))
+    return pinned

@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Final
 
 from tokbench_maintain.pins.cut import Cut, read_cut, surface_of
-from tokbench_maintain.pins.encode import EncodedText
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
 
 _AROUND: Final = 24
@@ -57,40 +56,42 @@ class TextDifference:
     now: tuple[str, ...]
 
 
-def difference_of(pinned: PinnedText, encoded: EncodedText) -> TextDifference:
+def difference_of(before: PinnedText, now: PinnedText, text: str) -> TextDifference:
     """Return where and how a text is cut differently.
 
-    >>> pinned, now = PinnedText("c/g/1", "0" * 16, "=", "213"), PinnedText("c/g/1", "1" * 16, "=", "123")
-    >>> difference = difference_of(pinned, EncodedText("abcdef", now, (1, 3, 6), b"abcdef"))
+    >>> before, now = PinnedText("c/g/1", "0" * 16, "=", "213"), PinnedText("c/g/1", "1" * 16, "=", "123")
+    >>> difference = difference_of(before, now, "abcdef")
     >>> difference.cause.value, difference.byte, difference.before, difference.now
     ('merges', 1, ('ab', 'c', 'def'), ('a', 'bc', 'def'))
     """
-    old, new, surface = read_cut(pinned.cut), list(encoded.ends), encoded.surface
-    if pinned.form != encoded.now.form:
-        before = surface_of(encoded.text, pinned.form)
-        at = 0 if before is None else _common_bytes(before, surface)
-        then = () if before is None else _pieces(before, old.ends, at, at)
-        plain = {form.strip("=+") for form in (pinned.form, encoded.now.form)}
+    old, new = read_cut(before.cut), read_cut(now.cut)
+    was, surface = surface_of(text, before.form), surface_of(text, now.form)
+    if before.form != now.form:
+        at = 0 if was is None or surface is None else _common_bytes(was, surface)
+        plain = {form.strip("=+") for form in (before.form, now.form)}
         cause = Cause.SPACE if len(plain) == 1 else Cause.NORMALIZATION
-        return TextDifference(pinned.place, cause, at, then, _pieces(surface, new, at, at))
+        return TextDifference(
+            before.place, cause, at, _pieces(was, old.ends, at, at), _pieces(surface, new.ends, at, at)
+        )
     first = _first_difference(old, new)
     if first is None:
-        cause = Cause.IDS if old.whole else Cause.UNKNOWN
-        return TextDifference(pinned.place, cause, None, (), _pieces(surface, new, 0, 0))
-    again = next((end for end in sorted({*old.ends} & {*new}) if end >= first), max(old.ends[-1:] + new[-1:]))
-    cause = _blamed(surface, {*old.ends} ^ {*new}, first, again)
-    pieces = [_pieces(surface, ends, first, again) for ends in (old.ends, new)]
-    return TextDifference(pinned.place, cause, first, *pieces)
+        cause = Cause.IDS if old.whole and new.whole else Cause.UNKNOWN
+        return TextDifference(before.place, cause, None, (), _pieces(surface, new.ends, 0, 0))
+    common = sorted({*old.ends} & {*new.ends})
+    again = next((end for end in common if end >= first), max(old.ends[-1:] + new.ends[-1:]))
+    cause = _blamed(surface or b"", {*old.ends} ^ {*new.ends}, first, again)
+    pieces = [_pieces(surface, cut.ends, first, again) for cut in (old, new)]
+    return TextDifference(before.place, cause, first, *pieces)
 
 
-def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
-    """Return the first byte where only one of two cuts ends a token."""
-    for before, now in zip(old.ends, new, strict=False):
+def _first_difference(old: Cut, new: Cut) -> int | None:
+    """Return the first byte where only one of two cuts ends a token, as far as both are kept."""
+    for before, now in zip(old.ends, new.ends, strict=False):
         if before != now:
             return min(before, now)
-    if old.whole and len(old.ends) != len(new):
-        longer = max(old.ends, list(new), key=len)
-        return longer[min(len(old.ends), len(new))]
+    shorter, longer = sorted((old, new), key=lambda cut: len(cut.ends))
+    if shorter.whole and len(longer.ends) > len(shorter.ends):
+        return longer.ends[len(shorter.ends)]
     return None
 
 
@@ -99,7 +100,9 @@ def _common_bytes(one: bytes, other: bytes) -> int:
     return next((k for k in range(shorter) if one[k] != other[k]), shorter)
 
 
-def _pieces(surface: bytes, ends: Sequence[int], at: int, until: int) -> tuple[str, ...]:
+def _pieces(surface: bytes | None, ends: Sequence[int], at: int, until: int) -> tuple[str, ...]:
+    if surface is None:  # the form is a hash
+        return ()
     first, last = max(0, at - _AROUND), until + _AROUND
     spans = [(start, end) for start, end in pairwise([0, *ends]) if end > first and start < last]
     return tuple(surface[start:end].decode("utf-8", "backslashreplace") for start, end in spans)

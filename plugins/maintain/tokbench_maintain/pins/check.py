@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench.config.model import Config, TokenizerEntry
 from tokbench.engine.planning import plan_tokenizers
-from tokbench.foundation.store import Store
-from tokbench.measuring.plan import PlannedTokenizer
 from tokbench.plugin import InputError, Problem, Progress
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
 from tokbench_maintain.pins.explain import TextDifference, causes, difference_of
 from tokbench_maintain.pins.lock import Lock, PinnedText, PinnedTokenizer
 from tokbench_maintain.pins.pin import Opened, Request, opened, pinned_corpora
+
+if TYPE_CHECKING:
+    from tokbench.foundation.store import Store
+    from tokbench.measuring.plan import PlannedTokenizer
 
 _EXPLAINED: Final = 20
 

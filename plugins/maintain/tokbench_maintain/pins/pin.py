@@ -12,9 +12,8 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from os.path import relpath
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_config
@@ -22,13 +21,16 @@ from tokbench.engine.check import check, worker_pool
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.store import Store
 from tokbench.measuring.job import TokenizerJob
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.plugin import Failure, Progress
 from tokbench_maintain.pins.encode import PlacedText, pin_texts, vocabulary_of
 from tokbench_maintain.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, place_of
+
+if TYPE_CHECKING:
+    from tokbench.config.model import Config
+    from tokbench.foundation.store import Store
+    from tokbench.measuring.plan import Plan
+    from tokbench.measuring.prepared import PreparedTokenizer
 
 _BATCH_CHARS: Final = 1 << 20
 

@@ -12,7 +12,6 @@ from every_section import put_sizes
 from report_data import HOSTILE, build
 
 from tokbench.foundation.errors import InputError
-from tokbench.measuring.metric import Role
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.tables import CellTables
@@ -144,13 +143,6 @@ def test_rows_and_pictures_of_several_corpora(tmp_path):
         results.plot.heat("m").save(tmp_path / "heat.svg")
 
 
-def test_a_number_that_comes_twice_may_have_other_marks():
-    results = small()
-    three = {"value": 3.0, "ci_low": 2.75, "ci_high": 3.25}
-    results.cells = [replace(c, **three) if c.tokenizer == "lossy" and c.metric == "m" else c for c in results.cells]
-    assert [row[-1] for row in marked(results, "m").values()] == ["3‡", "*3*"]
-
-
 def test_what_a_run_lacks_is_an_error():
     failed = [Cell("a", "c", "x", "back", status=Status.FAILED, reason="r")]
     for call, name in (
@@ -178,16 +170,6 @@ def test_charts_are_the_report_s(hostile, tmp_path):
     assert [text for text in texts(bars) if text in {"a", "b", "c", "lossy"}] == ["a", "b", "c", "lossy"]
     [speed] = drawn(hostile.plot.speed("pud"))
     assert {"o200k", "encoding, MB/s"} <= set(texts(speed))
-
-
-def test_parity_is_compression_against_inequality():
-    whole = [replace(cell, group="*") for cell in small().cells if cell.group == "x" and cell.value is not None]
-    uneven = [Cell(cell.tokenizer, "c", "*", "gini", cell.value / 100) for cell in whole if cell.metric == "m"]
-    premiums = [Cell(name, "c", group, "p", 1.0) for name in "abc" for group in "xy"]
-    roles = {"gini": Role.INEQUALITY, "p": Role.PREMIUM}
-    info = {name: MetricInfo(family="fairness", direction="lower", role=role) for name, role in roles.items()}
-    [markup] = drawn(small(cells=[*whole, *uneven, *premiums], metrics=small().metrics | info).plot.parity())
-    assert {"a", "b", "c", "lossy‡"} <= set(texts(markup))
 
 
 def test_the_curve_has_every_line():

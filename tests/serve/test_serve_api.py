@@ -12,13 +12,9 @@ pytest.importorskip("starlette")
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.model import Limits
-from tokbench.engine.workers.worker import Recipe
-from tokbench.results.cells import WHOLE, group_name
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.processes import MOST_WAITING
 from tokbench.serve.runs import find_runs
-from tokbench.tokenizers.options import Options
 
 URL = "http://localhost:8420"
 
@@ -52,7 +48,7 @@ def columns(playground, text, *names, **options):
 @contextmanager
 def running(*arguments, **options):
     """Give a playground, and end it."""
-    playground = Playground.of(TokenizerCatalogue(), *arguments, **options)
+    playground = Playground(TokenizerCatalogue(), *arguments, **options)
     try:
         yield playground
     finally:
@@ -119,22 +115,6 @@ def test_a_broken_tokenizer_costs_its_own_column(faulty, opened):
     assert all(each["ids"] == [120, 121, 122] for each in again.values())
 
 
-def test_the_least_recently_used_gives_way_unless_it_is_at_work(opened):
-    processes = opened().processes
-    processes._most = 2
-    recipe = Recipe("utf8_bytes", Options())
-    for name in "abac":
-        processes._process(name, recipe)
-    assert processes.names == ["a", "c"]
-    processes._process("a", recipe).waiting = 1
-    processes._process("d", recipe).waiting = 1
-    assert processes.names == ["a", "d"]
-    with pytest.raises(tokbench.BackendError, match="all 2 processes are at work"):
-        processes._process("e", recipe)
-    processes.end()
-    assert processes.names == []
-
-
 @pytest.mark.slow
 def test_files_are_dropped_in(playground, data, tmp_path):
     trained = tokbench.train("regex_bpe", ["low lower lowest low"], 260)
@@ -170,7 +150,6 @@ tokenizers:
   bytes: {{backend: utf8_bytes}}
   {name}-bpe: {{backend: naive_bpe, train: {{corpus: sample, vocab_size: {size}}}}}
 metrics: [compression]
-study: {{vocabulary: {{sizes: [256, 270]}}}}
 report: {{formats: [csv]}}
 """
 
@@ -186,20 +165,16 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_runs_are_listed_opened_compared_and_drawn(runs, opened):
+def test_runs_are_listed_opened_and_compared(runs, opened):
     playground = opened(find_runs([runs]))
-    listed, report, compared, curves, _ = asked(
+    listed, report, compared, _ = asked(
         playground,
         ("GET", "/api/runs", {}),
         ("GET", "/runs/0", {}),
         ("GET", "/runs/1/against/0", {}),
-        ("GET", "/api/runs/1/curves", {}),
         ("GET", "/api/runs", {}),
     )
-    assert [(each["name"], each["curves"]) for each in map(json.loads, listed.text.splitlines())] == [
-        ("one", True),
-        ("two", True),
-    ]
+    assert [json.loads(line)["name"] for line in listed.text.splitlines()] == ["one", "two"]
     assert "artefacts" not in listed.text, "no path that the page cannot use"
     from click.testing import CliRunner
 
@@ -210,10 +185,6 @@ def test_runs_are_listed_opened_compared_and_drawn(runs, opened):
     assert "script-src 'sha256-" in policy
     assert "connect-src" not in policy, "it is default-src 'none'"
     assert "compression_ratio" in compared.text
-    lines = {(each["line"], each["group"]): each for each in curves.json()["curves"]}
-    whole = next(each for (line, group), each in lines.items() if "two" in line and group == group_name(WHOLE))
-    assert whole["ratios"][0] == 1.0
-    assert whole["ratios"] == sorted(whole["ratios"])
     _, found = columns(playground, "print", "one-bpe (one)")
     assert len(found["one-bpe (one)"]["ids"]) <= 5
     (runs / "one" / "results.json").rename(runs / "gone.json")
@@ -221,23 +192,3 @@ def test_runs_are_listed_opened_compared_and_drawn(runs, opened):
     assert "not a results file" in json.loads(gone.text.splitlines()[0])["reason"]
     assert report.status_code == 500
     (runs / "gone.json").rename(runs / "one" / "results.json")
-
-
-@pytest.mark.slow
-def test_a_long_line_of_waiting_texts_is_refused(faulty, opened):
-    playground = opened(limits=Limits(step=1.5))
-
-    async def crowd():
-        async with client_of(playground.app(), playground.rules) as client:
-            body = {"text": "b", "tokenizers": ["Hangs"]}
-            sent = [asyncio.create_task(client.post("/api/segment", json=body)) for _ in range(MOST_WAITING + 5)]
-            for _ in range(600):  # a minute at most
-                await asyncio.sleep(0.1)
-                refused = [each.result().text for each in sent if each.done() and "waiting" in each.result().text]
-                if len(refused) == 5:
-                    break
-            for each in sent:
-                each.cancel()
-            return refused
-
-    assert len(asyncio.run(crowd())) == 5

@@ -1,14 +1,13 @@
 """The questions of the playground: cut prompts, chat templates, merges step by step, searches and dropped files."""
 
 import json
-import re
 
 import pytest
 
 import tokbench
 from tokbench.inspect.tokens import list_tokens
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
+from tokbench.segmentation.chat_templates import PromptPart
 from tokbench.segmentation.segment import MergeSteps
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.jobs import as_json, cut_prompt, find_tokens, parts_after_each
@@ -91,61 +90,16 @@ def test_searches(small):
             find_tokens(listing, query, by)
 
 
-OPENINGS = {
-    "ChatML": "<|im_start|>assistant\n",
-    "DeepSeek V3": "<｜Assistant｜>",
-    "Gemma": "<start_of_turn>model\n",
-    "Harmony (gpt-oss)": "<|start|>assistant",
-    "Llama 2": "",
-    "Llama 3": "<|start_header_id|>assistant<|end_header_id|>\n\n",
-    "Mistral": "",
-    "Phi-4": "<|im_start|>assistant<|im_sep|>",
-}
-
-
-@pytest.mark.parametrize("name", OPENINGS)
-def test_a_template_keeps_messages_and_opens_the_reply(name):
-    write = CHAT_TEMPLATES[name].write
-    parts = prompt(name, "<|im_start|> Hi", "Be brief.")
-    assert "<|im_start|> Hi" in "".join(part.text for part in parts if not part.control)
-    closed = "".join(part.text for part in write([Message("user", "Hi")], reply=False))
-    assert "".join(part.text for part in prompt(name, "Hi")) == closed + OPENINGS[name]
-    said = [("system", "Be brief."), ("user", "one"), ("assistant", "two"), ("user", "three")]
-    turns = [Message(*each) for each in said]
-    for messages in (turns, turns[1:], turns[:2]):
-        for part in write(messages):
-            is_mark = re.fullmatch(r"<[^<>\s]+>|\[/?INST\]", part.text) is not None
-            assert part.control == is_mark, part
-    text = "".join(part.text for part in write(turns))
-    assert text.index("one") < text.index("two") < text.index("three")
-
-
-@pytest.mark.slow
-def test_the_template_of_mistral_is_that_of_its_library():
-    request = pytest.importorskip("mistral_common.protocol.instruct.request")
-    messages = pytest.importorskip("mistral_common.protocol.instruct.messages")
-    tokenizers = pytest.importorskip("mistral_common.tokens.tokenizers.mistral")
-    library = tokenizers.MistralTokenizer.v3(is_tekken=True)
-    loaded = LoadedTokenizer("tekken", tokbench.load("mistral", vocabulary="tekken_240718"))
-    for system in ("", "Be brief."):
-        given = [messages.SystemMessage(content=system)] if system else []
-        asked = request.ChatCompletionRequest(messages=[*given, messages.UserMessage(content="Hi, [INST] you")])
-        found = cut_prompt(loaded, prompt("Mistral", "Hi, [INST] you", system), special=False)
-        assert found["ids"] == library.encode_chat_completion(asked).tokens
-
-
-def test_dropped_files_stay_in_their_folder_and_the_oldest_goes(tmp_path):
+def test_dropped_files_stay_in_their_folder(tmp_path):
     catalogue = TokenizerCatalogue()
     names = []
-    for _ in range(18):
+    for _ in range(3):
         path = tmp_path / "arrived"
         path.write_bytes(b"IQ== 0\n")
         names.append(catalogue.take_file("../../etc/a.tiktoken", path))
-    assert (names[:2], len(set(names))) == (["a.tiktoken", "a.tiktoken (2)"], 18)
+    assert (names[:2], len(set(names))) == (["a.tiktoken", "a.tiktoken (2)"], 3)
     assert catalogue.recipe(names[-1]).options.path.is_relative_to(catalogue.folder)
-    assert len(list(catalogue.folder.rglob("dropped*"))) == 16
-    with pytest.raises(tokbench.InputError, match="no tokenizer has this name"):
-        catalogue.recipe(names[0])
+    assert len(list(catalogue.folder.rglob("dropped*"))) == 3
     path.write_bytes(b"[]")
     with pytest.raises(tokbench.InputError, match="not a JSON object"):
         catalogue.take_file("x.json", path)
@@ -165,11 +119,6 @@ def test_a_page_names_no_file_of_this_machine(tmp_path):
         catalogue.recipe("gpt-40o")
     assert catalogue.recipe("tiktoken:gpt2").options.encoding == "gpt2"
     catalogue.close()
-    strict = TokenizerCatalogue(any_value=False)
-    with pytest.raises(tokbench.InputError, match="choose one of the list"):
-        strict.recipe("tiktoken:gpt2")
-    assert strict.recipe("splintr:qwen3").options.vocabulary == "qwen3"
-    strict.close()
 
 
 @pytest.mark.slow

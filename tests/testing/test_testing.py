@@ -1,6 +1,5 @@
 """The conformance suite catches every broken backend by the rule that it breaks, and by no other."""
 
-import json
 import re
 import subprocess
 import sys
@@ -41,9 +40,9 @@ def test_a_broken_backend_is_caught_and_by_no_other_rule(rule, case, monkeypatch
     assert len(report.outcomes) == len(rules)
     [outcome] = report.failed
     assert outcome.sentence == RULES[rule].sentence
-    assert outcome.verdict.expected
-    assert outcome.verdict.got
-    assert case.shown is None or outcome.verdict.input == case.shown
+    assert outcome.expected
+    assert outcome.got
+    assert case.shown is None or outcome.input == case.shown
 
 
 def test_every_rule_has_a_broken_backend():
@@ -58,8 +57,8 @@ def test_the_sentences_are_those_of_the_protocol():
     assert {rule.sentence for rule in RULES.values()} == set(SENTENCES)
 
 
-def test_hypothesis_adds_texts():
-    assert len(generated(50)) > 20
+def test_generated_texts_are_further_ones():
+    assert len(generated(50)) > 40
     assert not set(generated(50)).intersection(corpus())
 
 
@@ -82,12 +81,6 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         check_backend(backend, options, train=train)
     with pytest.raises(tokbench.InputError, match=re.escape(message)):
         conformance(backend, train=train, **options)
-
-
-def test_without_the_source_of_its_texts_nothing_is_checked(monkeypatch):
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")
-    with pytest.raises(tokbench.InputError, match="unknown corpus source 'sample'"):
-        check_backend("utf8_bytes", examples=0)
 
 
 def test_some_rules_are_checked_in_their_order():
@@ -137,15 +130,6 @@ def test_the_command_tells_rule_by_rule():
     assert [line.split()[1] for line in lines[:-1]] == list(RULES)
     assert lines[0] == "ok      vocab_size          65,536 ids"
     assert " 0 broken, " in lines[-1]
-
-
-@pytest.mark.slow
-def test_the_command_in_json():
-    outcome = invoke("--backend", "utf16_units", "--json", "--examples", 0)
-    report = json.loads(outcome.output)
-    assert (outcome.exit_code, report["backend"], report["ok"], report["train"]) == (0, "utf16_units", True, 0)
-    [offsets] = [each for each in report["outcomes"] if each["rule"] == "offsets"]
-    assert (offsets["state"], offsets["sentence"]) == ("ok", 6)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 )
 @backend_options
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
-@click.option("--examples", type=int, help="Texts that hypothesis generates, if it is installed [default: 200].")
+@click.option("--examples", type=int, help="Further texts that are generated [default: 200].")
 @click.option("--time-limit", type=float, help="Seconds for loading or training, and for each rule [default: 120].")
 @json_option
 @common_options

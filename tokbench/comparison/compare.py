@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
+from tokbench.foundation.errors import shortened
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip, judge
@@ -361,10 +362,7 @@ _LONGEST: Final = 40
 
 
 def _short(value: object) -> str:
-    if value is None or value == "":
-        return "none"
-    text = str(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return "none" if value is None or value == "" else shortened(str(value), _LONGEST)
 
 
 def _only_in(one: Results, other: Results) -> Iterator[str]:

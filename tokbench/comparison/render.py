@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
@@ -29,9 +29,6 @@ from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import exact
 from tokbench.results.cells import WHOLE, group_name
 
-_ROUNDING: Final = 1e-6
-"""The tolerance for share times documents being a whole number."""
-
 _MOST_ROWS: Final = 40
 
 _SENTENCES: Final = {
@@ -49,53 +46,19 @@ _NUMERIC: Final = ("before", "after", "change", "95 % interval")
 _COLUMNS: Final = [Column(head, numeric=head in _NUMERIC) for head in HEAD]
 
 
-@dataclass(frozen=True)
-class ChangeRow:
-    """One change as text, by the columns :data:`HEAD`."""
-
-    tokenizer: str
-    corpus: str
-    group: str
-    metric: str
-    before: str
-    after: str
-    change: str
-    interval: str
-    verdict: str
-
-    @classmethod
-    def of(cls, change: CellChange) -> ChangeRow:
-        """Format a change; a share of documents becomes documents."""
-        return cls(
-            change.tokenizer,
-            change.corpus,
-            group_name(change.group),
-            change.metric,
-            _value(change.before, change.unit),
-            _value(change.after, change.unit),
-            _counts(change) or _difference(change),
-            _interval(change),
-            _verdict(change),
-        )
-
-    @property
-    def texts(self) -> list[str]:
-        return [getattr(self, field.name) for field in fields(self)]
-
-
-class Facts(NamedTuple):
-    """Sentences under a heading."""
-
-    heading: str
-    sentences: Sequence[str]
-
-
-class ChangeTable(NamedTuple):
-    """Changes under a heading, and the number of those left out."""
-
-    heading: str
-    rows: Sequence[ChangeRow]
-    more: int
+def texts_of(change: CellChange) -> list[str]:
+    """Return a change as texts, by the columns :data:`HEAD`."""
+    return [
+        change.tokenizer,
+        change.corpus,
+        group_name(change.group),
+        change.metric,
+        _value(change.before, change.unit),
+        _value(change.after, change.unit),
+        _difference(change),
+        _interval(change),
+        _verdict(change),
+    ]
 
 
 @dataclass(frozen=True)
@@ -129,72 +92,66 @@ class ComparisonPage:
         return f"{broken} of {self.rules} rules are broken." if broken else f"All {self.rules} rules hold."
 
     @property
-    def facts(self) -> list[Facts]:
+    def facts(self) -> dict[str, Sequence[str]]:
+        """Sentences by heading."""
         of_tokenizers = [
             f"{name}: {sentence}" for name, sentences in self.comparison.tokenizers.items() for sentence in sentences
         ]
-        parts = [
-            Facts("Cannot be compared", self.comparison.refused),
-            Facts("Tokenizers that are not what they were", of_tokenizers),
-            Facts("Only in the baseline", self.comparison.vanished),
-            Facts("New", self.comparison.appeared),
-            Facts("Notes", self.comparison.notes),
-        ]
-        return [facts for facts in parts if facts.sentences]
+        parts: dict[str, Sequence[str]] = {
+            "Cannot be compared": self.comparison.refused,
+            "Tokenizers that are not what they were": of_tokenizers,
+            "Only in the baseline": self.comparison.vanished,
+            "New": self.comparison.appeared,
+            "Notes": self.comparison.notes,
+        }
+        return {heading: sentences for heading, sentences in parts.items() if sentences}
 
     @property
-    def tables(self) -> list[ChangeTable]:
-        """Tables of changes, the largest first."""
-        changed = [change for change in self.comparison.changes if change.verdict != "same"]
-        whole = [change for change in changed if change.group == WHOLE]
-        groups = [change for change in changed if change.group != WHOLE and change.verdict != "open"]
-        named = (("Whole corpora", whole), ("Groups, significant changes", groups))
-        return [
-            ChangeTable(
-                heading,
-                [ChangeRow.of(change) for change in sorted(changes, key=_order)[:_MOST_ROWS]],
-                max(len(changes) - _MOST_ROWS, 0),
-            )
-            for heading, changes in named
-            if changes
-        ]
+    def changes(self) -> dict[str, list[CellChange]]:
+        """Changes by heading, worse ones first, then by size."""
+        changed = sorted((change for change in self.comparison.changes if change.verdict != "same"), key=_order)
+        parts = {
+            "Whole corpora": [change for change in changed if change.group == WHOLE],
+            "Groups, significant changes": [c for c in changed if c.group != WHOLE and c.verdict != "open"],
+        }
+        return {heading: changes for heading, changes in parts.items() if changes}
 
     @property
     def sections(self) -> list[Section]:
         return [
             *([_broken(self.failed)] if self.failed else []),
-            *(Section("", facts.heading, [Bullets(facts.sentences)]) for facts in self.facts),
-            *(_changes(table) for table in self.tables),
+            *(Section("", heading, [Bullets(sentences)]) for heading, sentences in self.facts.items()),
+            *(_changes(heading, changes) for heading, changes in self.changes.items()),
         ]
 
 
 def _broken(failed: Sequence[Failed]) -> Section:
     caption = "The rules that are broken, each with a change that breaks it"
     rows = [
-        Row(
-            [TextCell(line=broken.rule.text, head="rule"), *_cells(ChangeRow.of(broken.change))],
-            named=False,
-        )
+        Row([TextCell(line=broken.rule.text, head="rule"), *_cells(broken.change)], named=False)
         for broken in failed[:_MOST_ROWS]
     ]
     return Section("rules", "Broken rules", [Table(caption, [Column("rule"), *_COLUMNS], rows, look="changes")])
 
 
-def _changes(table: ChangeTable) -> Section:
-    more = f"; and {table.more} more" if table.more else ""
-    caption = f"{table.heading}: worse ones first, then by size{more}"
-    nodes: list[Node] = [Table(caption, _COLUMNS, [Row(_cells(row)) for row in table.rows], look="changes")]
-    if table.more:
-        nodes.append(Rich([], plain=[Paragraph(f"And {table.more:,} more.")]))
-    return Section("", table.heading, nodes)
+def _changes(heading: str, changes: Sequence[CellChange]) -> Section:
+    more = len(changes) - _MOST_ROWS
+    caption = f"{heading}: worse ones first, then by size" + (f"; and {more} more" if more > 0 else "")
+    rows = [Row(_cells(change)) for change in changes[:_MOST_ROWS]]
+    nodes: list[Node] = [Table(caption, _COLUMNS, rows, look="changes")]
+    if more > 0:
+        nodes.append(Rich([], plain=[Paragraph(f"And {more:,} more.")]))
+    return Section("", heading, nodes)
 
 
-def _cells(row: ChangeRow) -> list[TextCell]:
-    tokenizer, *texts = row.texts
-    lines = [Name(text) if head in {"corpus", "group"} else text for head, text in zip(HEAD[1:], texts, strict=True)]
-    *cells, _ = (TextCell(line=line, head=head) for head, line in zip(HEAD[1:], lines, strict=True))
-    verdict = TextCell(line=State(row.verdict, bad=row.verdict == "worse"), look="prose")
-    return [TextCell(line=Name(tokenizer), names=True), *cells, verdict]
+def _cells(change: CellChange) -> list[TextCell]:
+    tokenizer, *texts, verdict = texts_of(change)
+    cells = [
+        TextCell(line=Name(text) if head in {"corpus", "group"} else text, head=head)
+        for head, text in zip(HEAD[1:-1], texts, strict=True)
+    ]
+    shown = TextCell(line=State(verdict, bad=verdict == "worse"), look="prose")
+    return [TextCell(line=Name(tokenizer), names=True), *cells, shown]
 
 
 def _verdict(change: CellChange) -> str:
@@ -224,22 +181,6 @@ def _difference(change: CellChange) -> str:
         return ""
     share = change.unit.startswith("share")
     return f"{change.difference * 100:+.3g} points" if share or change.ratio is None else _signed(change.ratio)
-
-
-def _counts(change: CellChange) -> str:
-    """Return a change of a share of documents in documents; empty for other numbers.
-
-    >>> place = {"tokenizer": "t", "corpus": "c", "group": "*", "metric": "roundtrip_exact"}
-    >>> _counts(CellChange(**place, unit="share of documents", before=0.0, after=1.0, difference=1.0, documents=4))
-    '0 of 4 → 4 of 4 documents'
-    """
-    if change.unit != "share of documents" or not change.documents or None in {change.before, change.after}:
-        return ""
-    counts = [(share or 0.0) * change.documents for share in (change.before, change.after)]
-    if any(abs(count - round(count)) > _ROUNDING for count in counts):
-        return ""
-    before, after = (f"{count:,.0f} of {change.documents:,}" for count in counts)
-    return f"{before} → {after} documents"
 
 
 def _interval(change: CellChange) -> str:

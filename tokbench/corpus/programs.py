@@ -6,8 +6,8 @@ from functools import cache
 from typing import Final
 
 _NAMES: Final = {
-    "cpp": "C++", "csharp": "C#", "css": "CSS", "html": "HTML", "javascript": "JavaScript", "json": "JSON", "php": "PHP",
-    "sql": "SQL", "typescript": "TypeScript", "xml": "XML", "yaml": "YAML",
+    "cpp": "C++", "csharp": "C#", "css": "CSS", "html": "HTML", "javascript": "JavaScript", "json": "JSON",
+    "php": "PHP", "sql": "SQL", "typescript": "TypeScript", "xml": "XML", "yaml": "YAML",
 }  # fmt: skip
 
 _ENDINGS: Final = """

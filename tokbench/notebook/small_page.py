@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import escape
 
 from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.foundation.visible_text import visible
@@ -22,7 +24,6 @@ from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pandas.io.formats.style import Styler
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_LINES = 12, 8, 3
@@ -162,6 +163,35 @@ def find_corpora(report: Report, name: str) -> list[str]:
     return [name]
 
 
+class _Shown(float):
+    """A number as a cell of the table, or NaN."""
+
+    text: str
+    css: str
+
+    @classmethod
+    def of(cls, cell: DisplayCell | None, level: int | None) -> _Shown:
+        if cell is None or cell.value is None:
+            shown, css = cls("nan"), "opacity: 0.6"
+        else:
+            shown, css = cls(cell.value), "font-weight: bold" if cell.best else "opacity: 0.6" if cell.aside else ""
+        if level is not None and shown == shown:  # noqa: PLR0124 - no NaN
+            share = level / (LEVELS - 1)
+            mixed = [round(255 * (low + share * (high - low))) for low, high in zip(_PALE, _STRONG, strict=True)]
+            css += f"; background-color: #{''.join(f'{colour:02x}' for colour in mixed)}; color: #000000"
+        shown.text = "not run" if cell is None else visible(cell.text + cell.marks + cell.share)
+        shown.css = css.removeprefix("; ")
+        return shown
+
+
+def _css(shown: Any) -> str:
+    return str(shown.css)
+
+
+def _text(shown: Any) -> str:
+    return str(escape(shown.text))
+
+
 @dataclass(frozen=True, slots=True)
 class TableRow:
     """One row of a table of groups."""
@@ -186,19 +216,24 @@ def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[
 
 def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
     """Return a metric as a table of groups by tokenizers, styled like the report."""
+    import pandas as pd
+
     report = Report(results)
     metric = find_metric(report, name)
     rows = list(group_rows(report, metric, find_corpora(report, corpus)))
     if not rows:
         raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
     order = list(dict.fromkeys(who for row in rows for who in row.cells))
-    shown = _Shown(rows, order, several=len({row.corpus for row in rows}) > 1)
-    styler = shown.numbers.style.apply(lambda _: shown.styles, axis=None)
+    names = [(visible(row.corpus), visible(group_name(row.group))) for row in rows]
+    index = pd.MultiIndex.from_tuples(names, names=["corpus", "group"])
+    frame = pd.DataFrame(
+        [[_Shown.of(*row.cells.get(who, (None, None))) for who in order] for row in rows],
+        index=index if len({row.corpus for row in rows}) > 1 else index.droplevel("corpus"),
+        columns=pd.Index(map(visible, order), name="tokenizer"),
+        dtype=object,
+    )
+    styler = frame.style.map(_css).format(_text)
     styler = styler.format_index(escape="html").format_index(escape="html", axis="columns")
-    for who, places in shown.columns():
-        for texts in places:
-            some = list(texts.index)
-            styler = styler.format(_writer(texts, shown.numbers[who]), subset=(some, [who]), na_rep=texts.iloc[0])
     info = report.tables.metric(metric)
     family = [other for other in report.tables.metrics if report.tables.metric(other).family == name]
     others = [other for other in family if other != metric]
@@ -209,67 +244,7 @@ def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
     caption += legends(cell for row in rows for cell, _ in row.cells.values())
     caption += [f"others of {name}: {', '.join(others)}"] if others else []
     caption += [left for place in {row.corpus: None for row in rows} if (left := report.tables.left_out(place))]
-    from markupsafe import escape
-
     return styler.set_caption(str(escape(visible("; ".join(line.removesuffix(".") for line in caption)))))
 
 
 _BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", "none": ""}
-
-
-class _Shown:
-    def __init__(self, rows: Sequence[TableRow], order: Sequence[str], *, several: bool) -> None:
-        import pandas as pd
-
-        self._rows, self._order, self.names = rows, order, [visible(who) for who in order]
-        names = [(visible(row.corpus), visible(group_name(row.group))) for row in rows]
-        self._index = (
-            pd.MultiIndex.from_tuples(names, names=["corpus", "group"])
-            if several
-            else pd.Index([group for _, group in names], name="group")
-        )
-        self.numbers = self._frame(_number)
-        self.styles = self._frame(_css)
-        self.texts = self._frame(_text)
-
-    def _frame(self, entry: Callable[[DisplayCell | None, int | None], object]) -> pd.DataFrame:
-        import pandas as pd
-
-        data = [[entry(*row.cells.get(who, (None, None))) for who in self._order] for row in self._rows]
-        return pd.DataFrame(data, index=self._index, columns=pd.Index(self.names, name="tokenizer"))
-
-    def columns(self) -> Iterator[tuple[str, list[pd.Series[str]]]]:
-        """Yield each tokenizer with its texts, in parts where equal numbers have equal texts.
-
-        A pandas formatter gets only the number, and each takes milliseconds.
-        """
-        for who in self.names:
-            texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))
-            rank = texts.groupby(numbers).transform(lambda some: some.factorize()[0])
-            yield who, [texts[rank == number] for number in sorted(set(rank))]
-
-
-def _number(cell: DisplayCell | None, _level: int | None) -> float:
-    return float("nan") if cell is None or cell.value is None else cell.value
-
-
-def _text(cell: DisplayCell | None, _level: int | None) -> str:
-    from markupsafe import escape
-
-    return str(escape(visible("not run" if cell is None else cell.text + cell.marks + cell.share)))
-
-
-def _writer(texts: pd.Series[str], numbers: pd.Series[float]) -> Callable[[object], str]:
-    known: dict[object, str] = dict(zip(numbers.loc[texts.index], texts, strict=True))
-    return lambda number: known[number]
-
-
-def _css(cell: DisplayCell | None, level: int | None) -> str:
-    if cell is None or cell.value is None:
-        return "opacity: 0.6"
-    parts = ["font-weight: bold"] if cell.best else ["opacity: 0.6"] if cell.aside else []
-    if level is not None:
-        share = level / (LEVELS - 1)
-        mixed = [round(255 * (low + share * (high - low))) for low, high in zip(_PALE, _STRONG, strict=True)]
-        parts.append(f"background-color: #{''.join(f'{colour:02x}' for colour in mixed)}; color: #000000")
-    return "; ".join(parts)

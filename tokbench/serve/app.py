@@ -8,7 +8,6 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -31,7 +30,7 @@ from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Guard, Refusal, Rules
 from tokbench.serve.jobs import CutPrompt, DescribeToken, PageJob, SearchBy, SearchVocabulary, as_json
 from tokbench.serve.processes import IsolatedProcess, TokenizerProcesses
-from tokbench.serve.runs import DescribeRun, RunComparison, RunCurves, RunJob, RunReport, written_at
+from tokbench.serve.runs import DescribeRun, RunComparison, RunJob, RunReport, written_at
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.options import Options
 
@@ -90,39 +89,24 @@ class SearchRequest(Options):
     by: SearchBy = Field(default="text", description="what the query is")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Playground:
     """The state of all routes."""
 
-    catalogue: TokenizerCatalogue
-    processes: TokenizerProcesses
-    lookups: TokenizerProcesses
-    """For slow requests, such as recovering merges."""
-    runs: tuple[Path, ...]
-    reader: IsolatedProcess
-    rules: Rules
-    described: dict[Path, tuple[int, dict[str, object]]] = field(default_factory=dict)
-    """The facts about each run, with the modification time of its results."""
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         catalogue: TokenizerCatalogue,
         runs: Sequence[Path] = (),
         *,
         rules: Rules | None = None,
         limits: Limits | None = None,
-    ) -> Playground:
+    ) -> None:
         limits = limits or Limits(step=10)
         patient = limits.model_copy(update={"step": max(_PATIENCE, limits.step)})
-        return cls(
-            catalogue=catalogue,
-            processes=TokenizerProcesses(limits, MOST_TOKENIZERS),
-            lookups=TokenizerProcesses(patient, _MOST_LOOKUPS),
-            runs=tuple(runs),
-            reader=IsolatedProcess(patient),
-            rules=rules or Rules(),
-        )
+        self.catalogue, self.runs, self.rules = catalogue, runs, rules or Rules()
+        self.processes = TokenizerProcesses(limits, MOST_TOKENIZERS)
+        self.lookups = TokenizerProcesses(patient, _MOST_LOOKUPS)  # for slow requests, such as recovering merges
+        self.reader = IsolatedProcess(patient)
+        self._known: dict[Path, tuple[int, dict[str, object]]] = {}  # with the modification time of the results
 
     def end(self) -> None:
         self.processes.end()
@@ -139,7 +123,6 @@ class Playground:
             Route("/api/vocabulary", self.vocabulary, methods=["POST"]),
             Route(_FILES, self.drop, methods=["POST"]),
             Route("/api/runs", self.list_runs),
-            Route("/api/runs/{run:int}/curves", self.curves),
             Route("/runs/{run:int}", self.report),
             Route("/runs/{run:int}/against/{baseline:int}", self.comparison),
             *(Route(f"/{name}", page_file) for name in _PAGE),
@@ -245,7 +228,7 @@ class Playground:
 
     async def _described(self, path: Path) -> dict[str, object]:
         stamp = written_at(path)
-        if path not in self.described or self.described[path][0] != stamp:
+        if path not in self._known or self._known[path][0] != stamp:
             answer = await self.reader.ask(DescribeRun((path,)))
             if isinstance(answer, Failure):
                 return {"folder": str(path.parent), "reason": answer.reason}
@@ -255,11 +238,8 @@ class Playground:
                 self.catalogue.take_artefact(
                     description["name"], artefact["name"], place, artefact["backend"], artefact["options"]
                 )
-            self.described[path] = stamp, description
-        return self.described[path][1]
-
-    async def curves(self, request: Request) -> Response:
-        return Response(await self._read(RunCurves((self._run(request, "run"),))), media_type=_JSON)
+            self._known[path] = stamp, description
+        return self._known[path][1]
 
     async def report(self, request: Request) -> Response:
         return _own_policy(await self._read(RunReport((self._run(request, "run"),))))
@@ -320,11 +300,7 @@ def _refused(error: Exception, names: Sequence[str]) -> Response:
     if isinstance(error, InputError):
         return Refusal(400, str(error), "change the request").response()
     status = error.status_code if isinstance(error, HTTPException) else 500
-    if status == 404:  # noqa: PLR2004 - not found
-        return Refusal(404, "there is no such address", f"the API has /api/{', /api/'.join(names)}").response()
-    if status == 405:  # noqa: PLR2004 - method not allowed
-        return Refusal(405, "the address does not take this method", "send POST to questions, GET to pages").response()
-    return Refusal(status, str(error), "try again").response()
+    return Refusal(status, str(error), f"the API has /api/{', /api/'.join(names)}").response()
 
 
 def _own_policy(page: bytes) -> Response:

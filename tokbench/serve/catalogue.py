@@ -22,8 +22,6 @@ from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
 
-_MOST_FILES: Final = 16
-
 Kind = Literal["command", "run", "file", "model", "installed"]
 
 
@@ -36,11 +34,10 @@ class Offer(NamedTuple):
 
 
 class TokenizerCatalogue:
-    """The tokenizers by name, and what loads each; with ``any_value`` also ``backend:value`` that is not a file."""
+    """The tokenizers by name, and what loads each; also ``backend:value`` that is not a file."""
 
-    def __init__(self, *, any_value: bool = True) -> None:
+    def __init__(self) -> None:
         self._registry = load_registry()
-        self._any_value = any_value
         self._recipes: dict[str, tuple[Kind, Recipe]] = {}
         self._files: dict[str, Path] = {}
         self._used: set[str] = set()  # a name is never given again: a process may still hold its first tokenizer
@@ -91,8 +88,6 @@ class TokenizerCatalogue:
         spec, kind = readers_of(plain, content, self._registry.backends)[0]
         if absent := missing(spec):
             raise InputError([Problem(plain, f"backend {spec.name!r} {absent}")])
-        while len(self._files) >= _MOST_FILES:
-            self.forget(next(iter(self._files)))
         name = next(candidate for candidate in _numbered(plain) if candidate not in self._used)
         self._used.add(name)
         folder = Path(tempfile.mkdtemp(dir=self._folder.name))
@@ -139,9 +134,7 @@ class TokenizerCatalogue:
             return self._recipes[name][1]
         if name in self._models:
             return self._models[name]
-        recipe = None
-        if self._any_value or name in self._installed:
-            recipe = self._of_backend(name)
+        recipe = self._of_backend(name)
         if recipe is None:
             names = [offer.name for offer in self.offers]
             close = close_name(name, names)

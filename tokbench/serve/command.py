@@ -8,6 +8,9 @@ import click
 
 from tokbench.terminal.options import common_options, examples, say, tokenizer_options
 
+_SECONDS: Final = 10.0
+"""The time that a tokenizer may take to load or to encode, before its process is ended."""
+
 
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUNS]...")
@@ -44,14 +47,14 @@ def serve(
     from tokbench.foundation.store import open_store
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
-    from tokbench.serve.guard import Rules, is_loopback
+    from tokbench.serve.guard import Rules
     from tokbench.serve.runs import find_runs
 
     limits = Limits.model_validate({"step": _SECONDS, "train": _SECONDS, "memory": "4GB"})
     run_paths, rules = find_runs(runs), Rules(host=host)
-    with listen(host, port) as listening, closing(TokenizerCatalogue(any_value=is_loopback(host))) as catalogue:
+    with listen(host, port) as listening, closing(TokenizerCatalogue()) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
-        playground = Playground.of(catalogue, run_paths, rules=rules, limits=limits)
+        playground = Playground(catalogue, run_paths, rules=rules, limits=limits)
         say(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
         serve_page(playground, listening)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import ipaddress
 import secrets
@@ -25,11 +24,8 @@ _FORBIDDEN_PAGE: Final = """\
 <!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>tokbench: a token is needed</title>
 <h1>A token is needed</h1>
-<p>This page is for the person who started it, and others can use this machine, too. Open the whole address that
-<code>tokbench serve</code> printed where it was started. It ends in <code>?token=</code> and the token.</p>
-<p>If you did so before in this browser and a link of another page led here, click into the address bar and press
-Enter.</p>
-<p>If the address is lost, end the server with Ctrl-C and type <code>tokbench serve</code> again.</p>
+<p>Open the whole address that <code>tokbench serve</code> printed where it was started. It ends in
+<code>?token=</code> and the token.</p>
 """
 
 POLICY: Final = (
@@ -75,10 +71,6 @@ class Rules:
     """Of each request, at loopback as well: every user of the machine can connect."""
     body: int = 2_000_000
     file: int = 64_000_000
-    seconds: float = 10.0
-    """Seconds until all of a request must have arrived."""
-    whole: float = 120.0
-    """Seconds until it must be answered."""
 
 
 def is_loopback(host: str) -> bool:
@@ -105,42 +97,32 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        started = False
 
         async def answer(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
         try:
-            await self._pass_on(scope, receive, answer)
+            response = self._admit(scope) or self._app
         except Refusal as refusal:
-            if not started:
-                await refusal.response()(scope, receive, answer)
-
-    async def _pass_on(self, scope: Scope, receive: Receive, answer: Send) -> None:
-        if response := self._admit(scope):
-            await response(scope, receive, answer)
-            return
-        try:
-            async with asyncio.timeout(self._rules.whole):
-                await self._app(scope, self._limited(scope, receive), answer)
-        except TimeoutError:
-            message = f"no answer within {self._rules.whole:g} s"
-            raise Refusal(503, message, "send less text, or fewer tokenizers") from None
+            response = refusal.response()
+        await response(scope, receive, answer)
 
     def _admit(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         self._check_host(headers)
         self._check_origin(scope, headers)
         response = self._check_token(scope, headers)
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._largest(scope):
-            raise self._too_large(scope)
+        length = headers.get("content-length", "0" if scope["method"] == "GET" else "")
+        if not length.isdigit():
+            raise Refusal(411, "the length of the request is not known", "send it with a Content-Length")
+        largest = self._rules.file if scope["path"] == self._file_path else self._rules.body
+        if int(length) > largest:
+            size = byte_size(largest)
+            raise Refusal(413, f"the request is larger than {size}", f"send at most {size}")
         return response
 
     def _check_host(self, headers: Headers) -> None:
@@ -185,35 +167,6 @@ class Guard:
     def _is_token(self, given: str) -> bool:
         """Compare in constant time."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._rules.token.encode())
-
-    def _largest(self, scope: Scope) -> int:
-        return self._rules.file if scope["path"] == self._file_path else self._rules.body
-
-    def _too_large(self, scope: Scope) -> Refusal:
-        largest = byte_size(self._largest(scope))
-        return Refusal(413, f"the request is larger than {largest}", f"send at most {largest}")
-
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        due = asyncio.get_running_loop().time() + self._rules.seconds
-        size, more = 0, True
-
-        async def limited() -> Message:
-            nonlocal size, more
-            if not more:
-                return await receive()
-            try:
-                async with asyncio.timeout_at(due):
-                    message = await receive()
-            except TimeoutError:
-                advice = f"send all of it within {self._rules.seconds:g} s"
-                raise Refusal(408, "the request came too slowly", advice) from None
-            size += len(message.get("body", b""))
-            more = message.get("more_body", False)
-            if size > self._largest(scope):
-                raise self._too_large(scope)
-            return message
-
-        return limited
 
 
 def _is_address(host: str) -> bool:

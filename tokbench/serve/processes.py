@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.one_thread import ONE_THREAD
@@ -16,9 +16,6 @@ from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import silent
 from tokbench.measuring.job import Job
-
-MOST_WAITING: Final = 128
-"""Jobs that may wait for one process; a further one is refused."""
 
 
 class IsolatedProcess:
@@ -38,8 +35,6 @@ class IsolatedProcess:
 
     async def ask(self, job: Job) -> Any | Failure:
         """Return the answer, or the failure; cancelling removes a waiting job."""
-        if self.waiting >= MOST_WAITING:
-            return Failure(f"{self.waiting} texts are waiting for it already; try again in a moment")
         self.waiting += 1
         try:
             return await asyncio.wrap_future(self._thread.submit(self._ask, job))

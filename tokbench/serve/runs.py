@@ -6,9 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-import numpy as np
+from typing import ClassVar, Final
 
 from tokbench.comparison.compare import compare
 from tokbench.comparison.render import ComparisonPage
@@ -17,17 +15,10 @@ from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
-from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import NamedRun, Results
 from tokbench.serve.jobs import as_json
 
-if TYPE_CHECKING:
-    from tokbench.studies.vocabulary_size.size_lines import SizeLines
-
-
 RESULTS: Final = "results.json"
-
-_MOST_POINTS: Final = 240
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
@@ -104,7 +95,6 @@ class DescribeRun(RunJob):
                 "corpora": list(results.corpora),
                 "cells": len(results.cells),
                 "failed": results.failed,
-                "curves": "vocabulary_size" in results.studies,
                 "artefacts": artefacts,
             }
         )
@@ -128,32 +118,6 @@ class RunComparison(RunJob):
     def answer(self, context: WorkerContext) -> bytes:
         one, two = (NamedRun(str(path.parent), _read(context, path)) for path in self.paths)
         return comparison_html(ComparisonPage(compare(one, two), (), 0)).encode("utf-8", "backslashreplace")
-
-
-class RunCurves(RunJob):
-    """Return rows of line, corpus, group, sizes and bytes per token as JSON."""
-
-    def answer(self, context: WorkerContext) -> bytes:
-        from tokbench.studies.vocabulary_size.size_lines import SizeLines
-
-        lines = SizeLines(_read(context, self.paths[0]))
-        rows = [
-            {"line": line.line, "corpus": corpus, "group": group_name(group), "sizes": sizes, "ratios": ratios}
-            for corpus in lines.corpora
-            for group in (WHOLE, *lines.groups(corpus))
-            for line in lines.drawn(corpus)
-            for sizes, ratios in _points(lines, line, corpus, group)
-        ]
-        return as_json({"name": _read(context, self.paths[0]).name, "curves": rows})
-
-
-def _points(lines: SizeLines, line: Any, corpus: str, group: str) -> Iterator[tuple[list[int], list[float]]]:
-    trace = lines.trace(line, corpus, group)
-    if trace is None:
-        return
-    wanted = np.unique(np.geomspace(trace.sizes[0], trace.sizes[-1], _MOST_POINTS).round())
-    at = np.unique(np.searchsorted(trace.sizes, wanted).clip(max=len(trace.sizes) - 1))
-    yield trace.sizes[at].tolist(), trace.ratio[at].round(4).tolist()
 
 
 def _read(context: WorkerContext, path: Path) -> Results:

@@ -41,24 +41,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket, rules: Rules) -> str:
-    """Return the address of the page, with the token."""
+    """Return the address of the page, with the token; where all addresses are listened at, that of this machine."""
     host, port = listening.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
-        host = _address_outside(listening.family)
+        host = "localhost"
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}/?token={rules.token}"
-
-
-def _address_outside(family: socket.AddressFamily) -> str:
-    """Return the address of this machine for others; the guard does not serve its name."""
-    # To connect a datagram socket sends nothing, and finds the way out. Both networks exist for documentation alone.
-    elsewhere, itself = ("2001:db8::1", "::1") if family == socket.AF_INET6 else ("192.0.2.1", "127.0.0.1")
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((elsewhere, 9))
-            return str(probe.getsockname()[0])
-        except OSError:  # without a network
-            return itself
 
 
 def serve(playground: Playground, listening: socket.socket) -> None:

@@ -23,8 +23,11 @@ class RuleNotApplicable(Exception):  # noqa: N818 - a finding
     """The rule does not apply to this tokenizer, with the reason."""
 
 
-class PrerequisiteFailed(Exception):  # noqa: N818 - a finding
+class PrerequisiteFailed(RuleNotApplicable):
     """A call failed that another rule checks."""
+
+    def __str__(self) -> str:
+        return "what it builds on fails; see the other rules"
 
 
 def shown(value: Any) -> str:
@@ -43,13 +46,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
 
 
-def call_of(method: str, *arguments: Any) -> str:
+def call_of(method: str, *arguments: Any, **settings: Any) -> str:
     """Return a call as Python writes it.
 
-    >>> call_of("decode", [1, 2])
-    'decode([1, 2])'
+    >>> call_of("encode_chat", [1, 2], reply=True)
+    'encode_chat([1, 2], reply=True)'
     """
-    return f"{method}({', '.join(map(shown, arguments))})"
+    named = (f"{name}={shown(value)}" for name, value in settings.items())
+    return f"{method}({', '.join([*map(shown, arguments), *named])})"
 
 
 def raised(error: BaseException) -> str:

@@ -14,6 +14,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from tokbench.api import load
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
@@ -37,21 +38,6 @@ _TEXTS: Final = (
 )
 _GROUPS: Final = {"en": 30, "th": 30}
 _SIZES: Final = (30, 200)
-
-
-class Bytes:
-    """UTF-8 bytes as ids."""
-
-    vocab_size = 256
-
-    def encode(self, text: str, /) -> Sequence[int]:
-        return list(text.encode())
-
-    def decode(self, ids: Sequence[int], /) -> str:
-        return bytes(ids).decode(errors="replace")
-
-    def token_bytes(self, token_id: int, /) -> bytes:
-        return bytes([token_id])
 
 
 class Lossy:
@@ -84,7 +70,7 @@ def check_metric(family: MetricFamily, **options: Any) -> None:
     __tracebackhide__ = True
     assert family.text is not None, f"{family.name} is measured on no text"
     metric, draw = family.text(family.options(**options)), random.Random(1)  # noqa: S311
-    tokenizers: Mapping[str, Tokenizer] = {"bytes": Bytes(), "lossy": Lossy()}
+    tokenizers: Mapping[str, Tokenizer] = {"bytes": load("utf8_bytes"), "lossy": Lossy()}
     documents = {
         group: [Document(text, group, str(k), f"c:{k}") for k, text in enumerate(draw.choices(_TEXTS, k=size))]
         for group, size in _GROUPS.items()

@@ -26,92 +26,84 @@ _KEPT: Final = "the tokenizer under test"
 
 
 @dataclass(frozen=True)
-class _Check(Job):
-    limit: ClassVar[Literal["step", "train"]] = "train"
-    retry_alone: ClassVar[bool] = False
-    step: Callable[[TokenizerUnderTest], Any]
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return ()
-
-    def run(self, context: WorkerContext) -> Iterator[Any]:
-        subject = context.kept[_KEPT]
-        with doing("checking", tokenizer=subject.request.name, place=""):
-            yield self.step(subject)
-
-
-@dataclass(frozen=True)
-class _Load(Job):
+class _Step(Job):
     limit: ClassVar[Literal["step", "train"]] = "train"
     retry_alone: ClassVar[bool] = False
     name: str
-    request: bytes
-    seconds: float
-    avoid: frozenset[str]
-    generated: tuple[str, ...]
+    step: Callable[[WorkerContext], Any]
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
+    def run(self, context: WorkerContext) -> Iterator[Any]:
         with doing("checking", tokenizer=self.name, place="load"):
-            problem: TokbenchError | None = None
-            try:
-                context.kept[_KEPT] = self._load(context)
-            except BackendUnavailable as error:
-                problem = BackendUnavailable(str(error))
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - panics are not an Exception
-                words = str(error) if isinstance(error, TokbenchError) else f"loading it {raised(error)}"
-                problem = BackendError(f"backend {self.name!r}: {words}")
-            yield problem
+            yield self.step(context)
 
-    def _load(self, context: WorkerContext) -> TokenizerUnderTest:
+
+@dataclass(frozen=True)
+class _Ask:
+    step: Callable[[TokenizerUnderTest], Any]
+
+    def __call__(self, context: WorkerContext) -> Any:
+        return self.step(context.kept[_KEPT])
+
+
+@dataclass(frozen=True)
+class _Load:
+    request: bytes
+    seconds: float
+    generated: tuple[str, ...]
+
+    def __call__(self, context: WorkerContext) -> TokbenchError | None:
         request: CheckRequest = pickle.loads(self.request)  # noqa: S301 - our parent process made it
-        spec = request.spec(context.registry)
-        tokenizer = request.make(spec)
+        try:
+            spec = request.spec(context.registry)
+            tokenizer = request.make(spec)
+        except BackendUnavailable as error:
+            return BackendUnavailable(str(error))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - panics are not an Exception
+            words = str(error) if isinstance(error, TokbenchError) else f"loading it {raised(error)}"
+            return BackendError(f"backend {request.name!r}: {words}")
         if lacking := missing_members(tokenizer, "a tokenizer", Tokenizer):
-            raise BackendError(lacking)
-        return TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.avoid, self.generated)
+            return BackendError(f"backend {request.name!r}: {lacking}")
+        context.kept[_KEPT] = TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.generated)
+        return None
 
 
 class CheckProcess:
     """A fresh process with a tokenizer, to be closed; another tokenizer may replace the first.
 
-    Loading or training, and every later job, may take ``limit`` seconds. ``avoid`` are calls that killed a process.
+    Loading or training, and every later step, may take ``limit`` seconds.
 
     Raises:
         BackendUnavailable: the tokenizer is unavailable here.
         BackendError: it does not load, or loading kills the process or takes too long.
     """
 
-    def __init__(
-        self, request: CheckRequest, limit: float, *, hash_seed: int = 0, avoid: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, request: CheckRequest, limit: float, *, hash_seed: int = 0) -> None:
         environment, limits = {"PYTHONHASHSEED": str(hash_seed)}, Limits(step=limit, train=limit)
         self._pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
         self.close = weakref.finalize(self, self._pool.end)
         self._limit = limit
-        self.load(request, avoid=avoid)
+        self.load(request)
 
-    def load(self, request: CheckRequest, *, avoid: frozenset[str] = frozenset()) -> None:
+    def load(self, request: CheckRequest) -> None:
         """Replace the tokenizer; the process is closed if that fails."""
-        problem = self._ask(_Load(request.name, pickle.dumps(request), self._limit, avoid, generated(request.examples)))
+        self._name = request.name
+        load = _Load(pickle.dumps(request), self._limit, generated(request.examples))
+        problem = self._pool.ask(_Step(self._name, load))
         if isinstance(problem, WorkerDied):
-            raise BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")
+            problem = BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")
         if problem is not None:
             self.close()
             raise problem
 
     def ask(self, step: Callable[[TokenizerUnderTest], Any]) -> Any | WorkerDied:
-        """Return what a function, sent as a pickle, finds about the tokenizer there."""
-        return self._ask(_Check(step))
-
-    def _ask(self, job: Job) -> Any | WorkerDied:
-        answer = self._pool.ask(job)
+        """Return what a function, sent as a pickle, finds about the tokenizer there; a dead process is closed."""
+        answer = self._pool.ask(_Step(self._name, _Ask(step)))
         if isinstance(answer, WorkerDied):
             self.close()
         return answer

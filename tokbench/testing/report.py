@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tokbench.tokenizers import contract
 
@@ -33,9 +33,17 @@ class State(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
-class Verdict(NamedTuple):
-    """The finding of a rule."""
+@dataclass(frozen=True)
+class Outcome:
+    """The finding of a rule.
 
+    >>> print(Outcome("empty_text", 1, State.OK, "1 text"))
+    ok      empty_text          1 text
+    """
+
+    rule: str
+    sentence: int
+    """The number of the contract's sentence."""
     state: State
     note: str = ""
     input: str = ""
@@ -43,42 +51,18 @@ class Verdict(NamedTuple):
     expected: str = ""
     got: str = ""
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """A rule and its verdict.
-
-    >>> print(Outcome("empty_text", 4, Verdict(State.OK, "1 text")))
-    ok      empty_text          1 text
-    """
-
-    rule: str
-    sentence: int
-    """The number of the contract's sentence."""
-    verdict: Verdict
-
-    @property
-    def state(self) -> State:
-        """Of the rule."""
-        return self.verdict.state
-
     @property
     def quote(self) -> str:
         return f"{self.sentence}. {SENTENCES.get(self.sentence, '')}"
 
     def __str__(self) -> str:
         shown = {State.OK: "ok", State.FAILED: "FAILED", State.NOT_APPLICABLE: "-"}[self.state]
-        head = f"{shown:<7} {self.rule:<18}  {self.verdict.note}".rstrip()
+        head = f"{shown:<7} {self.rule:<18}  {self.note}".rstrip()
         return f"{head}\n{self.explanation}" if self.state is State.FAILED else head
 
     @property
     def explanation(self) -> str:
-        rows = (
-            ("contract", self.quote),
-            ("input", self.verdict.input),
-            ("expected", self.verdict.expected),
-            ("got", self.verdict.got),
-        )
+        rows = (("contract", self.quote), ("input", self.input), ("expected", self.expected), ("got", self.got))
         return "\n".join(f"    {name:<9} {text}" for name, text in rows if text)
 
 
@@ -112,9 +96,6 @@ class ConformanceReport:
         )
 
     def to_json(self) -> str:
-        outcomes = [
-            {"rule": outcome.rule, "sentence": outcome.sentence, "contract": outcome.quote, **outcome.verdict._asdict()}
-            for outcome in self.outcomes
-        ]
+        outcomes = [{**asdict(outcome), "contract": outcome.quote} for outcome in self.outcomes]
         whole = asdict(self) | {"options": dict(self.options), "ok": self.ok, "outcomes": outcomes}
         return json.dumps(whole, ensure_ascii=True, indent=1, default=str)

@@ -9,38 +9,35 @@ from typing import Any, Final
 
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import BackendUnavailable, InputError, did_you_mean
-from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, raised
+from tokbench.testing.findings import Broken, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
-from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
-from tokbench.testing.rules import OF_COUNTS, RULES
-from tokbench.testing.under_test import BUILDING_ON, EXAMPLES, CheckRequest, TokenizerUnderTest
+from tokbench.testing.report import ConformanceReport, Outcome, State
+from tokbench.testing.rules import RULES
+from tokbench.testing.under_test import EXAMPLES, CheckRequest, TokenizerUnderTest
 from tokbench.tokenizers.backend import BackendSpec
-from tokbench.tokenizers.engine_contract import NO_IDS, CountsAlone
 
 TIME_LIMIT: Final = 120.0
 
-_TRIES: Final = 4
 
-
-def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
-    if isinstance(subject.tokenizer, CountsAlone) and rule not in OF_COUNTS:
-        return Verdict(State.NOT_APPLICABLE, NO_IDS)
+def _checked(rule: str, subject: TokenizerUnderTest) -> Outcome:
+    outcome = partial(Outcome, rule, RULES[rule].sentence)
     try:
-        return Verdict(State.OK, RULES[rule].check(subject))
+        return outcome(State.OK, RULES[rule].of(subject))
     except Broken as broken:
-        return Verdict(State.FAILED, "", broken.call, broken.expected, broken.got)
+        return outcome(State.FAILED, "", broken.call, broken.expected, broken.got)
     except RuleNotApplicable as reason:
-        return Verdict(State.NOT_APPLICABLE, str(reason))
-    except PrerequisiteFailed:
-        return Verdict(State.NOT_APPLICABLE, "what it builds on fails; see the other rules")
+        return outcome(State.NOT_APPLICABLE, str(reason))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - panics are not an Exception
-        return Verdict(State.FAILED, "", "", "an answer", raised(error))
+        return outcome(State.FAILED, "", "", "an answer", raised(error))
 
 
 class Session:
-    """One tokenizer under check, in a process that is replaced if it dies; to be closed."""
+    """One tokenizer under check, in a process of its own; to be closed.
+
+    A call that kills the process breaks its rule, and ends the check: the rules after it are not applicable.
+    """
 
     def __init__(self, request: CheckRequest, time_limit: float, rules: Iterable[str] | None = None) -> None:
         request.check()
@@ -52,34 +49,27 @@ class Session:
         self.rules = tuple(rule for rule in RULES if rule in chosen)
         self._limit = time_limit
         self._process: CheckProcess | None = None
-        self._avoid: frozenset[str] = frozenset()
-        self._unavailable = ""
+        self._unavailable = self._killed_by = ""
 
     def start(self) -> CheckProcess:
         if self._unavailable:  # it is not asked again for every rule
             raise BackendUnavailable(self._unavailable)
         try:
-            self._process = self._process or CheckProcess(self.request, self._limit, avoid=self._avoid)
+            self._process = self._process or CheckProcess(self.request, self._limit)
         except BackendUnavailable as error:
             self._unavailable = str(error)
             raise
         return self._process
 
     def check(self, rule: str) -> Outcome:
-        sentence, call = RULES[rule].sentence, ""
-        for _ in range(_TRIES):
-            answer: Verdict | WorkerDied = self.start().ask(partial(_verdict, rule))
-            if isinstance(answer, Verdict):
-                return Outcome(rule, sentence, answer)
-            self._process = None
-            call, builds_on = answer.heartbeat.place, answer.heartbeat.verb == BUILDING_ON
-            elsewhere, self._avoid = builds_on and bool(self._avoid), self._avoid | {call}
-            if not elsewhere:
-                expected = f"an answer within {self._limit:g} s"
-                return Outcome(rule, sentence, Verdict(State.FAILED, "", call, expected, reason_of(answer)))
-            # An earlier rule is broken by such calls; this one is asked again without them.
-        reason = f"{call} kills the process; see the other rules"
-        return Outcome(rule, sentence, Verdict(State.NOT_APPLICABLE, reason))
+        outcome = partial(Outcome, rule, RULES[rule].sentence)
+        if self._killed_by:
+            return outcome(State.NOT_APPLICABLE, f"{self._killed_by} kills the process")
+        answer: Outcome | WorkerDied = self.start().ask(partial(_checked, rule))
+        if isinstance(answer, Outcome):
+            return answer
+        self._process, self._killed_by = None, answer.heartbeat.place
+        return outcome(State.FAILED, "", self._killed_by, f"an answer within {self._limit:g} s", reason_of(answer))
 
     def close(self) -> None:
         if self._process is not None:
@@ -106,7 +96,7 @@ def check_backend(
         backend: the name of a registered backend, or a spec whose functions another process can import.
         options: of loading, or of training.
         train: a vocabulary size to train to, on shipped text; 0 to load.
-        examples: texts that hypothesis, if installed (``pip install 'tokbench[testing]'``), generates.
+        examples: the number of further texts, which are generated.
         time_limit: seconds of loading or training, and of every rule.
         rules: such as ``["lossless", "pickle"]``; ``None`` for all.
 
@@ -158,7 +148,7 @@ def conformance(
         if not waiting:
             session.close()
         if outcome.state is State.NOT_APPLICABLE:
-            pytest.skip(outcome.verdict.note)
+            pytest.skip(outcome.note)
         if outcome.state is State.FAILED:
             pytest.fail(f"{session.request.name} breaks the rule {rule}\n{outcome.explanation}", pytrace=False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,8 +18,7 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import RunProgress
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.tokenizers.batch import fresh_copies
-from tokbench.tokenizers.contract import Tokenizer, WarmsUp
+from tokbench.tokenizers.contract import Tokenizer
 
 MAX_BYTES: Final = 2_000_000
 
@@ -106,18 +104,3 @@ class Suite:
         for failure in reading.failures.values():
             raise BackendError(failure.reason)
         return taken
-
-
-def warm_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
-    """Yield warm copies with empty caches, or the tokenizer itself if it cannot be copied.
-
-    >>> import tokbench
-    >>> tokenizer = tokbench.load("utf8_bytes")
-    >>> next(warm_copies(tokenizer)) is tokenizer
-    False
-    """
-    for copy in fresh_copies(tokenizer):
-        if isinstance(copy, WarmsUp):
-            copy.warm_up()
-        copy.encode("the first call may load something")
-        yield copy

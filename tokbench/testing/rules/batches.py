@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
+from tokbench.testing.findings import Broken, call_of, shown
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
 from tokbench.tokenizers.batch import flat
-from tokbench.tokenizers.contract import DecodesBatch, Encoded, EncodesBatch
+from tokbench.tokenizers.contract import Encoded
 
 
 def encode_batch(subject: TokenizerUnderTest) -> str:
     """Batches encode to typed arrays with the ids of ``encode``."""
-    if not isinstance(subject.tokenizer, EncodesBatch):
-        raise RuleNotApplicable("it has no encode_batch")
 
     def check(texts: list[str]) -> None:
         expected = [subject.ids(text) for text in texts]
@@ -48,8 +46,6 @@ def _arrays(call: str, encoded: object) -> Encoded:
 
 def decode_batch(subject: TokenizerUnderTest) -> str:
     """Batches decode to the texts of ``decode``."""
-    if not isinstance(subject.tokenizer, DecodesBatch):
-        raise RuleNotApplicable("it has no decode_batch")
 
     def check(texts: list[str]) -> None:
         documents = [subject.ids(text) for text in texts]

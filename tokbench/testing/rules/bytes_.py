@@ -9,13 +9,11 @@ from typing import Any, Final
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
 from tokbench.tokenizers.contract import (
-    EncodesWithOffsets,
     HasDummyPrefix,
     HasMerges,
     HasSpecialTokens,
     HasTokenBytes,
 )
-from tokbench.tokenizers.engine_contract import ReportsSpans
 
 _FEWEST: Final = 2
 
@@ -23,8 +21,6 @@ _FEWEST: Final = 2
 def token_bytes(subject: TokenizerUnderTest) -> str:
     """Every id has bytes, and a text's ids have the bytes of the decoded text."""
     tokenizer = subject.tokenizer
-    if not isinstance(tokenizer, HasTokenBytes):
-        raise RuleNotApplicable("it has no token_bytes")
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
     if not isinstance(prefix, bytes):
         raise Broken("dummy_prefix", "bytes", prefix)
@@ -53,19 +49,11 @@ def token_bytes(subject: TokenizerUnderTest) -> str:
 def offsets(subject: TokenizerUnderTest) -> str:
     """Each token has an end in the text, in order; if lossless, they cut the text into the tokens' bytes."""
     tokenizer = subject.tokenizer
-    if not isinstance(tokenizer, EncodesWithOffsets):
-        raise RuleNotApplicable("it has no encode_with_offsets")
     exact = subject.lossless and isinstance(tokenizer, HasTokenBytes) and not getattr(tokenizer, "dummy_prefix", b"")
 
     def check(text: str) -> None:
-        expected, data = subject.ids(text), text.encode()
-        call = call_of("encode_with_offsets", text)
-        answer = subject.answer("encode_with_offsets", text, expected="Offsets(ids, ends)")
-        if not isinstance(answer, tuple) or len(answer) != 2:  # noqa: PLR2004
-            raise Broken(call, "Offsets(ids, ends)", answer)
-        ids, ends = map(list, answer)
-        if ids != expected:
-            raise Broken(call, f"ids {shown(expected)}, as encode gives", ids)
+        data, call = text.encode(), call_of("encode_with_offsets", text)
+        ids, ends = _placed(subject, "encode_with_offsets", text, "Offsets(ids, ends)")
         _check_ends(call, ends, len(ids), len(data))
         if subject.lossless and ends and ends[-1] != len(data):
             raise Broken(call, f"a last end of {len(data)}, since the text has so many bytes", ends)
@@ -73,6 +61,17 @@ def offsets(subject: TokenizerUnderTest) -> str:
             _check_parts(subject, call, ids, [data[start:end] for start, end in pairwise([0, *ends])])
 
     return subject.each_text(subject.encodable, check)
+
+
+def _placed(subject: TokenizerUnderTest, method: str, text: str, form: str) -> list[list[int]]:
+    """Return the parts of an answer, whose first has the ids of ``encode``."""
+    answer = subject.answer(method, text, expected=form)
+    if not isinstance(answer, tuple) or len(answer) != form.count(",") + 1:
+        raise Broken(call_of(method, text), form, answer)
+    parts = list(map(list, answer))
+    if parts[0] != (expected := subject.ids(text)):
+        raise Broken(call_of(method, text), f"ids {shown(expected)}, as encode gives", parts[0])
+    return parts
 
 
 def _check_ends(call: str, ends: Sequence[int], tokens: int, length: int) -> None:
@@ -91,18 +90,10 @@ def _check_parts(subject: TokenizerUnderTest, call: str, ids: Sequence[int], par
 
 def spans(subject: TokenizerUnderTest) -> str:
     """Each id has a start and an end in the text, right or wrong."""
-    tokenizer = subject.tokenizer
-    if not isinstance(tokenizer, ReportsSpans):
-        raise RuleNotApplicable("it has no encode_with_spans")
 
     def check(text: str) -> None:
-        expected, call = subject.ids(text), call_of("encode_with_spans", text)
-        answer = subject.answer("encode_with_spans", text, expected="TokenSpans(ids, starts, ends)")
-        if not isinstance(answer, tuple) or len(answer) != 3:  # noqa: PLR2004
-            raise Broken(call, "TokenSpans(ids, starts, ends)", answer)
-        ids, starts, ends = map(list, answer)
-        if ids != expected:
-            raise Broken(call, f"ids {shown(expected)}, as encode gives", ids)
+        call = call_of("encode_with_spans", text)
+        ids, starts, ends = _placed(subject, "encode_with_spans", text, "TokenSpans(ids, starts, ends)")
         if len(starts) != len(ids) or len(ends) != len(ids) or not all(map(is_id, starts + ends)):
             raise Broken(call, f"{len(ids)} integers as starts and as ends, one for each id", (starts, ends))
         if not all(0 <= start <= end <= len(text) for start, end in zip(starts, ends, strict=True)):
@@ -114,8 +105,6 @@ def spans(subject: TokenizerUnderTest) -> str:
 def merges(subject: TokenizerUnderTest) -> str:
     """Every merge has the bytes of an id that is not special, and its parts are units or made before."""
     tokenizer = subject.tokenizer
-    if not isinstance(tokenizer, HasTokenBytes):
-        raise RuleNotApplicable("it has no token_bytes")
     if not isinstance(tokenizer, HasMerges) or not hasattr(tokenizer, "merges"):
         raise RuleNotApplicable("it has no merges, or none that come in order of rank")
     given = tokenizer.merges

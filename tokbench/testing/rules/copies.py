@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
 
 from tokbench.config.validate import validate_options
 from tokbench.engine.workers.pool import WorkerDied
@@ -24,7 +21,7 @@ def other_process(subject: TokenizerUnderTest) -> str:
     """Loaded in a new process, the tokenizer gives the same ids."""
     if subject.request.train:
         raise RuleNotApplicable("it is trained here; a pickled or saved copy goes to another process")
-    return _compared_elsewhere(subject, subject.request, "in a fresh process")
+    return _elsewhere(subject, subject.request, "in a fresh process")
 
 
 def pickled(subject: TokenizerUnderTest) -> str:
@@ -42,54 +39,29 @@ def pickled(subject: TokenizerUnderTest) -> str:
         expected = "a pickled copy, since it is trained and not saved to a file that load takes"
         raise Broken("pickle.dumps(tokenizer)", expected, words=raised(error)) from error
     request = replace(subject.request, pickled=data)
-    return _compared_elsewhere(subject, request, "of a pickled copy in a fresh process", keep=not subject.request.train)
+    return _elsewhere(subject, request, "of a pickled copy in a fresh process")
 
 
-class _DiedElsewhere(Exception):  # noqa: N818 - a finding
-    """The other process has died; the argument is a :class:`WorkerDied`."""
-
-
-def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str, *, keep: bool = False) -> str:
-    """Compare all ids with another process, in which sets have another order; ``keep`` it for the next one."""
-
-    def encode(text: str) -> Any:
-        answer = process.ask(methodcaller("ids_or_words", text))
-        if isinstance(answer, WorkerDied):
-            raise _DiedElsewhere(answer)
-        return answer
-
+def _elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str) -> str:
+    """Compare all ids with another process, in which sets have another order."""
+    texts = subject.encodable
     try:
-        process = _second_process(subject, replace(request, examples=0))
-        with ExitStack() as stack:
-            stack.callback(process.close)
-            note = _compared(subject, encode, where)
-            if keep:
-                subject.second_process = process
-                stack.pop_all()
-    except _DiedElsewhere as error:
-        [died] = error.args
-        raise Broken(f"{died.heartbeat.place} {where}", "the same ids", words=reason_of(died)) from error
+        process = CheckProcess(replace(request, examples=0), subject.limit, hash_seed=1)
     except TokbenchError as error:
         raise Broken(f"load {where}", "the same tokenizer", words=str(error)) from error
-    return note
+    answers = process.ask(methodcaller("ids_or_words", texts))
+    process.close()
+    if isinstance(answers, WorkerDied):
+        raise Broken(f"{answers.heartbeat.place} {where}", "the same ids", words=reason_of(answers))
+    for text, there in zip(texts, answers, strict=True):
+        _compare(subject, text, there, where)
+    return f"{len(texts):,} texts"
 
 
-def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> CheckProcess:
-    process, subject.second_process = subject.second_process, None
-    if process is None:
-        return CheckProcess(request, subject.limit, hash_seed=1)
-    process.load(request)
-    return process
-
-
-def _compared(subject: TokenizerUnderTest, encode: Callable[[str], Any], where: str) -> str:
-    def check(text: str) -> None:
-        here, there = subject.ids(text), encode(text)
-        if there != here:
-            words = there if isinstance(there, str) else shown(there)
-            raise Broken(f"{call_of('encode', text)} {where}", shown(here), words=words)
-
-    return subject.each_text(subject.encodable, check)
+def _compare(subject: TokenizerUnderTest, text: str, there: list[int] | str, where: str) -> None:
+    if there != (here := subject.ids(text)):
+        words = there if isinstance(there, str) else shown(there)
+        raise Broken(f"{call_of('encode', text)} {where}", shown(here), words=words)
 
 
 def saved(subject: TokenizerUnderTest) -> str:
@@ -98,7 +70,6 @@ def saved(subject: TokenizerUnderTest) -> str:
     reason = _reason_against_saving(subject)
     if reason is not None:
         raise RuleNotApplicable(reason)
-    assert isinstance(tokenizer, Saves)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"saved{tokenizer.file_suffix}")
         subject.answer("save", path, expected=f"a file {path.name}")
@@ -114,7 +85,12 @@ def saved(subject: TokenizerUnderTest) -> str:
         if loaded.vocab_size != tokenizer.vocab_size:
             raise Broken(loading, f"vocab_size {tokenizer.vocab_size}", words=f"vocab_size {loaded.vocab_size}")
         copy = TokenizerUnderTest(subject.request, subject.spec, loaded, subject.limit)
-        return _compared(subject, copy.ids_or_words, "of a saved copy")
+
+        def check(text: str) -> None:
+            [there] = copy.ids_or_words([text])
+            _compare(subject, text, there, "of a saved copy")
+
+        return subject.each_text(subject.encodable, check)
 
 
 def _loaded(subject: TokenizerUnderTest, path: Path) -> Tokenizer:

@@ -6,19 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tokbench.foundation.errors import BackendError
-from tokbench.foundation.failures import set_heartbeat
 from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.texts import long_texts
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
-from tokbench.tokenizers.contract import (
-    EncodesBatch,
-    EncodesWithSpecial,
-    HasDummyPrefix,
-    HasSpecialTokens,
-    HasTokenBytes,
-    HasUnknown,
-    WarmsUp,
-)
 
 # No two halves that would make a whole: some languages would read those as one character.
 SURROGATES: Final = ("\ud800", "\udfff", "a\ud800", "\udc00b", "a\udbffb c", "é\udfff\ud800日", "\ud83d 🙂")
@@ -55,7 +45,7 @@ def lone_surrogates(subject: TokenizerUnderTest) -> str:
             ids = list(subject.call("encode", text))
         except (ValueError, BackendError):
             return
-        except (KeyboardInterrupt, PrerequisiteFailed):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             raise Broken(call_of("encode", text), "ValueError or BackendError", words=raised(error)) from error
@@ -71,7 +61,7 @@ def ids_in_range(subject: TokenizerUnderTest) -> str:
 
     def check(text: str) -> None:
         try:
-            ids = subject.call("encode", text, builds_on=True)
+            ids = subject.call("encode", text)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -91,8 +81,6 @@ def ids_in_range(subject: TokenizerUnderTest) -> str:
 def unknown_id(subject: TokenizerUnderTest) -> str:
     """``unk_id`` is an id or ``None``."""
     tokenizer, size = subject.tokenizer, subject.vocab_size
-    if not isinstance(tokenizer, HasUnknown):
-        raise RuleNotApplicable("it has no unk_id")
     unk_id = tokenizer.unk_id
     if unk_id is not None and not subject.are_ids([unk_id]):
         raise Broken("unk_id", f"None or an integer in range({size})", unk_id)
@@ -126,8 +114,6 @@ def deterministic(subject: TokenizerUnderTest) -> str:
 def special_tokens(subject: TokenizerUnderTest) -> str:
     """Names are text, ids are in range, and no text gives them, not even their spelling."""
     tokenizer = subject.tokenizer
-    if not isinstance(tokenizer, HasSpecialTokens):
-        raise RuleNotApplicable("it has no special_ids")
     special = tokenizer.special_ids
     if not isinstance(special, Mapping) or not all(isinstance(name, str) and name for name in special):
         raise Broken("special_ids", "a mapping from names, which are not empty, to ids", special)
@@ -150,90 +136,40 @@ def special_tokens(subject: TokenizerUnderTest) -> str:
 
 
 def encode_with_special(subject: TokenizerUnderTest) -> str:
-    """Allowed names become one id each, all else is ordinary text, and decoding makes the round trip."""
-    tokenizer = subject.tokenizer
-    if not isinstance(tokenizer, EncodesWithSpecial):
-        raise RuleNotApplicable("it has no encode_with_special")
-    names = subject.special_names
+    """Allowed names become one id each, and all else is ordinary text."""
+    names, special = subject.special_names, subject.tokenizer.special_ids
     if not names:
         raise RuleNotApplicable("it has no special tokens")
-    for name in names[:: -(-len(names) // _FEW_NAMES)]:
+
+    def encoded(text: str, allowed: Any) -> list[int]:
+        return list(subject.answer("encode_with_special", text, allowed_special=allowed, expected="ids"))
+
+    def same(text: str, allowed: Any, expected: list[int]) -> None:
+        if (ids := encoded(text, allowed)) != expected:
+            raise Broken(call_of("encode_with_special", text, allowed_special=allowed), shown(expected), ids)
+
+    few = names[:: -(-len(names) // _FEW_NAMES)]
+    for name in few:
         for before, after in _AROUND:
-            _check_allowed(subject, tokenizer, name, before, after)
-
-    def check(text: str) -> None:
-        _same(subject, tokenizer, text, (), subject.ids(text))
-
-    spelled = [text for name in names[:_FEW_NAMES] for text in (name, f"a{name}b")]
-    return f"{len(names):,} special tokens, {subject.each_text([*spelled, *subject.texts], check)} with none allowed"
-
-
-def _check_allowed(
-    subject: TokenizerUnderTest, tokenizer: EncodesWithSpecial, name: str, before: str, after: str
-) -> None:
-    text, special = f"{before}{name}{after}", tokenizer.special_ids[name]
-    call = f"encode_with_special({shown(text)}, allowed_special={shown([name])})"
-    ids = _with_special(subject, tokenizer, text, [name])
-    expected = [*subject.ids(before), special]
-    if ids[: len(expected)] != expected or ids.count(special) != 1:
-        raise Broken(call, f"{shown(expected)} first, and id {special} once", ids)
-    if not before and not after:
-        _same(subject, tokenizer, text, "all", ids)
-    if _joins(subject, tokenizer) and getattr(tokenizer, "unk_id", None) not in ids:
-        given = {part for inserted in (name, "") for part in _joined(tokenizer, before, inserted, after)}
-        if (back := subject.text(ids)) not in given and subject.text(subject.ids(f"{before}{after}")) == before + after:
-            raise Broken(f"decode({call})", f"{text!r}, with {name!r} or without it", back)
-
-
-def _joins(subject: TokenizerUnderTest, tokenizer: object) -> bool:
-    if not isinstance(tokenizer, HasTokenBytes):
-        return False
-    one, two = "one", "two"
-    return subject.text([*subject.ids(one), *subject.ids(two)]) in _joined(tokenizer, one, "", two)
-
-
-def _joined(tokenizer: object, before: str, name: str, after: str) -> set[str]:
-    prefix = (tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b"").decode()
-    return {f"{before}{space}{name}{more}{after}" for space in {"", prefix} for more in {"", prefix}}
-
-
-def _same(
-    subject: TokenizerUnderTest, tokenizer: EncodesWithSpecial, text: str, allowed: Any, expected: list[int]
-) -> None:
-    ids = _with_special(subject, tokenizer, text, allowed)
-    if ids != expected:
-        raise Broken(f"encode_with_special({shown(text)}, allowed_special={shown(allowed)})", shown(expected), ids)
-
-
-def _with_special(subject: TokenizerUnderTest, tokenizer: EncodesWithSpecial, text: str, allowed: Any) -> list[int]:
-    call = f"encode_with_special({shown(text)}, allowed_special={shown(allowed)})"
-    set_heartbeat("calling", place=call)
-    try:
-        ids = list(tokenizer.encode_with_special(text, allowed_special=allowed))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise Broken(call, "ids", words=raised(error)) from error
-    if not subject.are_ids(ids):
-        raise Broken(call, f"integers in range({subject.vocab_size})", ids)
-    return ids
+            text = f"{before}{name}{after}"
+            ids, expected = encoded(text, [name]), [*subject.ids(before), special[name]]
+            if ids[: len(expected)] != expected or ids.count(special[name]) != 1 or not subject.are_ids(ids):
+                call = call_of("encode_with_special", text, allowed_special=[name])
+                raise Broken(call, f"{shown(expected)} first, and id {special[name]} once", ids)
+        same(name, "all", encoded(name, [name]))
+    texts = [*few, *subject.texts]
+    checked = subject.each_text(texts, lambda text: same(text, (), subject.ids(text)))
+    return f"{len(names):,} special tokens, {checked} with none allowed"
 
 
 def warm_up(subject: TokenizerUnderTest) -> str:
     """``warm_up`` changes no ids."""
-    if not isinstance(subject.tokenizer, WarmsUp):
-        raise RuleNotApplicable("it has no warm_up")
     before = {text: subject.ids(text) for text in subject.encodable}
     subject.answer("warm_up", expected="no error")
 
     def check(text: str) -> None:
-        expected = before.get(text) or subject.ids(text)
-        methods = {"encode": subject.ids}
-        if isinstance(subject.tokenizer, EncodesBatch):
-            methods["encode_batch"] = lambda text: subject.call("encode_batch", [text]).ids.tolist()
-        for method, encode in methods.items():
-            if (ids := encode(text)) != expected:
-                raise Broken(f"{call_of(method, text)} after warm_up()", shown(expected), ids)
+        if (ids := subject.ids(text)) != (expected := before.get(text, ids)):
+            raise Broken(f"{call_of('encode', text)} after warm_up()", shown(expected), ids)
 
     return subject.each_text(list(before), check)
 

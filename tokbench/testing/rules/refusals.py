@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tokbench.foundation.errors import BackendError
-from tokbench.testing.findings import Broken, PrerequisiteFailed, call_of, raised
+from tokbench.testing.findings import Broken, call_of, raised
 from tokbench.testing.under_test import TokenizerUnderTest
 from tokbench.tokenizers.batch import flat
 from tokbench.tokenizers.contract import DecodesBatch, HasTokenBytes
@@ -48,7 +48,7 @@ def _refused(
         answer = subject.call(method, argument)
     except right:
         return
-    except (KeyboardInterrupt, PrerequisiteFailed):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise Broken(call, names, words=raised(error)) from error

@@ -12,7 +12,7 @@ from tokbench_maintain.leaderboards.site import write_site
 
 pytestmark = pytest.mark.slow
 
-REAL = Path(__file__).parents[2] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[4] / "reports" / "leaderboard"
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +102,3 @@ def test_axe_finds_nothing_and_the_page_does_not_scroll_sideways(browser, page, 
     found = browser.execute_async_script("const done = arguments[0]; axe.run().then(done)")
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
     assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_every_page_of_an_entry_opens(browser):
-    for name in read_board(REAL).names:
-        page = browser.site.with_name(f"{name}.html")
-        assert page.exists()
-        assert browser.site.with_name(f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")
-    browser.get(browser.site.with_name("gpt-4o.html").as_uri())
-    assert "NTREX" in browser.page_source
-    assert browser.execute_script("return document.images[0].naturalWidth") > 100

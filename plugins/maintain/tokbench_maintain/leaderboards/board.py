@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from tokbench.config.strict_yaml import read_yaml
 from tokbench.config.validate import Part, validate
 from tokbench.plugin import InputError, Problem, TextError, decode_utf8, did_you_mean, read_regular
-from tokbench.tokenizers.options import GivenOptions
 
 _NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 SETTINGS: Final = "leaderboard.yaml"
@@ -29,7 +28,7 @@ class _Part(BaseModel):
 class BoardEntry(_Part):
     """One entry: a tokenizer, and what readers should know of it."""
 
-    tokenizer: GivenOptions = Field(description="backend and options, in the words of a configuration")
+    tokenizer: dict[str, object] = Field(description="backend and options, in the words of a configuration")
     family: str = Field(description="the models that it belongs to, by which readers filter")
     source: str = Field(description="the place where its vocabulary is published")
     licence: str = Field(description="the licence of the vocabulary")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +59,6 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
     Numbers stand side by side only if they rest on the same text and definition, and speeds only within one machine.
     Tokenizers that lose text are never best. Every number names its run.
     """
-    from tokbench.foundation.files import write_atomically
     from tokbench.plugin.report import NamedRun
     from tokbench_maintain.leaderboards import place_page as page
     from tokbench_maintain.leaderboards.places import leaderboard as board_of
@@ -66,7 +66,7 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
     board = board_of([NamedRun.read(path) for path in runs], metrics)
     for file in files:
         render = {".md": page.markdown, ".html": page.html, ".json": page.as_json}[file.suffix]
-        write_atomically(file, render(board).encode("utf-8", "backslashreplace"))
+        file.write_bytes(render(board).encode("utf-8", "backslashreplace"))
         say(f"written: {file}", err=True)
     if as_json:
         print_json(page.as_mapping(board))
@@ -98,17 +98,18 @@ _workers_option = click.option(
 def run_(names: tuple[str, ...], folder: Path, workers: int | None, log: str) -> None:
     """Measure the entries of these NAMEs, or all, and write their numbers, and the ranks of all.
 
-    Entries that have not changed come from the store. Exit codes: 0 all is written, 1 something could not be measured,
-    or a number of another entry is not the published one, 2 bad input.
+    Entries that have not changed come from the store. Exit codes: 0 all is written, 1 nothing is, since something could
+    not be measured, or a number of another entry is not the published one, 2 bad input.
     """
     from tokbench_maintain.leaderboards.board import read_board
     from tokbench_maintain.leaderboards.measure import run_entries
 
-    done = run_entries(read_board(folder), names, workers=_workers(workers), log=log)  # type: ignore[arg-type]
-    for problem in done.problems:
+    board = read_board(folder)
+    problems = run_entries(board, names, workers=_workers(workers), log=log)
+    for problem in problems:
         say(problem, err=True)
-    say(f"written: {', '.join(done.names) or 'nothing'}")
-    sys.exit(int(bool(done.problems)))
+    say(f"written: {'nothing' if problems else ', '.join(board.chosen(names))}")
+    sys.exit(int(bool(problems)))
 
 
 @leaderboard.command("verify")
@@ -172,6 +173,4 @@ def build_(folder: Path, output: Path) -> None:
 
 
 def _workers(given: int | None) -> int:
-    from tokbench.engine.workers.executor import default_workers
-
-    return default_workers() if given is None else given
+    return min(8, os.cpu_count() or 1) if given is None else given

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from tokbench import api
-from tokbench.foundation.display import Log
-from tokbench.foundation.files import write_atomically
+import tokbench
 from tokbench.inspect.examine import examine
 from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.plugin.report import NamedRun, Results
-from tokbench.results.cells import TokenizerState
+from tokbench.plugin.report import NamedRun, Results, csv_text
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
     DEAD,
@@ -23,7 +21,6 @@ from tokbench_maintain.leaderboards.numbers import (
     SPECIAL,
     VOCABULARY,
     NumberRow,
-    csv_text,
     moved,
     read_numbers,
     write_numbers,
@@ -43,14 +40,6 @@ class Measured:
     lacking: dict[str, str]
 
 
-@dataclass
-class Written:
-    """The outcome of :func:`run_entries`."""
-
-    names: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-
 def measure(
     board: Board,
     names: Sequence[str],
@@ -58,7 +47,7 @@ def measure(
     *,
     workers: int = 1,
     store: bool = True,
-    log: Log = "none",
+    log: str = "none",
 ) -> Measured:
     """Measure some entries.
 
@@ -68,15 +57,15 @@ def measure(
     Raises:
         InputError: an entry is not a tokenizer, or a text is not the leaderboard's.
     """
-    results = api.run(board.configuration(names), workers=workers, store=store, progress=log)
+    results = tokbench.run(board.configuration(names), workers=workers, store=store, progress=log)  # type: ignore[arg-type]
     _check_texts(board, results)
-    lacking = {name: info.reason for name, info in results.tokenizers.items() if info.state != TokenizerState.READY}
+    lacking = {name: info.reason for name, info in results.tokenizers.items() if info.state != "ready"}
     cells: dict[str, list[Cell]] = {}
     for cell in results.cells:
         cells.setdefault(cell.tokenizer, []).append(cell)
     rows = {}
     for name in (name for name in names if name not in lacking):
-        vocabulary = _looked_at(board, results, name) if name in looked_at else _as_published(board, results, name)
+        vocabulary = attempt(partial(_vocabulary, board, results, name, look=name in looked_at))
         if isinstance(vocabulary, Failure):
             lacking[name] = vocabulary.reason
         else:
@@ -105,60 +94,47 @@ def _kept(board: Board, results: Results, cells: Sequence[Cell]) -> Iterator[Num
                 yield NumberRow(cell.corpus, cell.group, cell.metric, *numbers, cell.status.value)
 
 
-def _facts(results: Results, name: str) -> list[NumberRow]:
+def _vocabulary(board: Board, results: Results, name: str, *, look: bool) -> list[NumberRow]:
+    """Return the rows of a vocabulary; without ``look``, dead and special ids are those that are published.
+
+    A trained vocabulary has neither.
+    """
     info = results.tokenizers[name]
-    return [
+    facts = [
         NumberRow(VOCABULARY, WHOLE, IDS, str(info.vocab_size)),
         NumberRow(VOCABULARY, WHOLE, DIGEST, info.sha256.get("vocabulary", "")),
     ]
+    if not look:
+        published = read_numbers(board.results(name))
+        return facts + [row for row in published if row.corpus == VOCABULARY and row.metric in {DEAD, SPECIAL}]
+    if info.train is not None:
+        return facts
+    options = {key: value for key, value in board.entries[name].tokenizer.items() if key != "optional"}
+    health = examine(tokbench.load(str(options.pop("backend")), **options))
+    counts = {DEAD: len(health.unreachable), SPECIAL: health.kinds.get("special", 0)}
+    return facts + [NumberRow(VOCABULARY, WHOLE, metric, str(count)) for metric, count in counts.items()]
 
 
-def _as_published(board: Board, results: Results, name: str) -> list[NumberRow]:
-    published = read_numbers(board.results(name))
-    counts = [row for row in published if row.corpus == VOCABULARY and row.metric in {DEAD, SPECIAL}]
-    return [*_facts(results, name), *counts]
-
-
-def _looked_at(board: Board, results: Results, name: str) -> list[NumberRow] | Failure:
-    """Return all rows of a vocabulary; of a trained one only :func:`_facts`."""
-    if results.tokenizers[name].train is not None:
-        return _facts(results, name)
-    tokenizer = board.entries[name].tokenizer
-    options = {key: value for key, value in tokenizer.items() if key not in {"backend", "optional"}}
-    health = attempt(lambda: examine(api.load(str(tokenizer["backend"]), **options)))
-    if isinstance(health, Failure):
-        return health
-    return [
-        *_facts(results, name),
-        NumberRow(VOCABULARY, WHOLE, DEAD, str(len(health.unreachable))),
-        NumberRow(VOCABULARY, WHOLE, SPECIAL, str(health.kinds.get("special", 0))),
-    ]
-
-
-def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: Log = "none") -> Written:
+def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: str = "none") -> list[str]:
     """Measure all entries in one run, write the numbers of ``names``, or all, and the ranks of all.
 
-    If a number of another entry differs from the published one, nothing is written, because ranks and rows would not
-    agree.
+    If an entry cannot be measured, or a number of another one differs from the published one, nothing is written,
+    because ranks and rows would not agree; the sentences that say so are returned.
 
     Raises:
         InputError: an entry is unknown or not a tokenizer.
     """
     chosen = board.chosen(names)
     measured = measure(board, board.names, chosen, workers=workers, log=log)
-    done = Written(problems=[f"{name}: {reason}" for name, reason in measured.lacking.items()])
+    problems = [f"{name}: {reason}" for name, reason in measured.lacking.items()]
     for name, rows in measured.rows.items():
         if name not in chosen and (before := read_numbers(board.results(name))):
-            done.problems += moved(name, before, rows)
-    if any(name not in measured.lacking for name in chosen) and len(done.problems) == len(measured.lacking):
-        done.names = [name for name in chosen if name in measured.rows]
-        for name in done.names:
+            problems += moved(name, before, rows)
+    if not problems:
+        for name in chosen:
             write_numbers(board.results(name), measured.rows[name])
-        if not measured.lacking:
-            write_atomically(board.ranks, ranks_text(board, measured.results).encode())
-        else:
-            done.problems.append(f"{board.ranks} stays as it was: ranks need every entry")
-    return done
+        board.ranks.write_bytes(ranks_text(board, measured.results).encode())
+    return problems
 
 
 def ranks_text(board: Board, results: Results) -> str:
@@ -173,7 +149,7 @@ def ranks_text(board: Board, results: Results) -> str:
         if (standing.corpus, standing.metric) in wanted
         for place, entry in zip(standing.places, standing.entries, strict=True)
     ]
-    return csv_text(_RANKS_HEAD, iter(rows))
+    return csv_text(_RANKS_HEAD, rows)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from tokbench.foundation.files import write_atomically
 from tokbench.plugin import InputError, Problem, read_regular
 from tokbench.plugin.metrics import WHOLE
+from tokbench.plugin.report import csv_text
 
 VOCABULARY: Final = "(vocabulary)"
 """The corpus name in the rows of a vocabulary."""
@@ -87,20 +87,7 @@ def read_numbers(path: Path) -> list[NumberRow]:
 def write_numbers(path: Path, rows: Sequence[NumberRow]) -> None:
     """Write the numbers of an entry, sorted for a diff."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, csv_text(_HEAD, map(astuple, sorted(rows))).encode())
-
-
-def csv_text(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
-    r"""Return a small CSV file of text; unlike :func:`tokbench.report.csv_text.csv_text` it keeps a leading minus.
-
-    >>> csv_text(["a", "b"], iter([("1", "2")]))
-    'a,b\n1,2\n'
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    return text.getvalue()
+    path.write_bytes(csv_text(_HEAD, map(astuple, sorted(rows))).encode())
 
 
 def moved(name: str, published: Sequence[NumberRow], measured: Sequence[NumberRow]) -> list[str]:
@@ -115,12 +102,10 @@ def moved(name: str, published: Sequence[NumberRow], measured: Sequence[NumberRo
     for place in sorted({*before, *now}):
         corpus, group, metric = place
         where = f"{name}: {metric} of {corpus if group == WHOLE else f'{corpus}/{group}'}"
-        if place not in now:
-            sentences.append(f"{where} is published as {_shown(before[place])}, and is not measured")
-        elif place not in before:
-            sentences.append(f"{where} is not published, and is {_shown(now[place])}")
-        elif before[place] != now[place]:
-            sentences.append(f"{where} is published as {_shown(before[place])}, and is {_shown(now[place])}")
+        was, is_ = before.get(place), now.get(place)
+        if was != is_:
+            published_as = f"published as {_shown(was)}" if was else "not published"
+            sentences.append(f"{where} is {published_as}, and is {_shown(is_) if is_ else 'not measured'}")
     return sentences
 
 

@@ -22,7 +22,6 @@ from tokbench.plugin.report import (
     legend_lines,
     legends,
 )
-from tokbench.report.document import Code
 from tokbench.report.escaping import markdown_text
 from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import unit_label
@@ -44,11 +43,7 @@ _NUMERIC: Final = {"best", "place", "number", "95 % interval"}
 
 
 def title(board: Leaderboard) -> str:
-    """Return the heading.
-
-    >>> title(Leaderboard())
-    'Leaderboard of 0 runs'
-    """
+    """Return the heading."""
     count = len(board.runs)
     return f"Leaderboard of {count:,} run{'s' * (count != 1)}"
 
@@ -119,7 +114,7 @@ def _runs(board: Leaderboard) -> Table:
 
 def _texts(board: Leaderboard) -> Table:
     digests = dict.fromkeys((standing.corpus, standing.sha256 or "unknown") for standing in board.standings)
-    rows = [Row([Name(corpus), Code(sha256)]) for corpus, sha256 in digests]
+    rows = [Row([Name(corpus), sha256]) for corpus, sha256 in digests]
     return Table("The texts, by the digests of their documents", _columns("corpus", "sha256"), rows)
 
 
@@ -130,12 +125,7 @@ def _winners(standing: Standing) -> str:
 
 
 def metric_label(standing: Standing) -> str:
-    """Return the name of a metric with its better direction and unit.
-
-    >>> metric_label(Standing(corpus="c", sha256="", metric="m", label="compression", unit="bytes/token",
-    ...     direction="higher", headline=True, machine="", entries=[]))
-    'compression ↑ (bytes/token)'
-    """
+    """Return the name of a metric with its better direction and unit, such as ``compression ↑ (bytes/token)``."""
     unit = unit_label(standing.unit)
     return " ".join(filter(None, [standing.label, _ARROWS[standing.direction], f"({unit})" if unit else ""]))
 
@@ -165,10 +155,7 @@ def as_mapping(board: Leaderboard) -> dict[str, object]:
                 {
                     "place": place,
                     "tokenizer": entry.tokenizer,
-                    "value": entry.cell.value,
-                    "ci_low": entry.cell.ci_low,
-                    "ci_high": entry.cell.ci_high,
-                    "n": entry.cell.n,
+                    **{name: getattr(entry.cell, name) for name in ("value", "ci_low", "ci_high", "n")},
                     "best": entry.shown.best,
                     "competes": entry.competes,
                     "marks": entry.shown.marks,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from tokbench.foundation.errors import ResultsError
+from tokbench import ResultsError
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, has_pair, paired_difference
 from tokbench.measuring.round_trip import RoundTrip, judge
@@ -21,13 +21,11 @@ from tokbench.plugin.metrics import WHOLE, Cell, Sums
 from tokbench.plugin.report import CellTables, DisplayCell, NamedRun
 from tokbench.report.number_format import style_for
 from tokbench.report.tables import has_interval, intervals_overlap, level_with
-from tokbench.results.blocks import MetricInfo, TokenizerInfo
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
-"""The facts that must agree before speeds are compared."""
+    from tokbench.results.blocks import MetricInfo, TokenizerInfo
 
 _DIGITS: Final = 4
 _HASH: Final = 12
@@ -127,19 +125,20 @@ class Leaderboard:
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        head = [
-            *("corpus", "sha256", "metric", "unit", "machine", "tokenizer", "value", "ci_low", "ci_high", "best"),
-            *("competes", "run", "path", "created", "tokbench"),
-        ]
         sources = {run.number: run for run in self.runs}
-        rows = []
-        for standing in self.standings:
-            place = (standing.corpus, standing.sha256, standing.metric, standing.unit, standing.machine)
-            for entry in standing.entries:
-                cell, source = entry.cell, sources[entry.run]
-                number = (entry.tokenizer, cell.value, cell.ci_low, cell.ci_high, entry.shown.best, entry.competes)
-                rows.append((*place, *number, source.name, source.path, source.created, source.tokbench))
-        return pd.DataFrame(rows, columns=head)
+        return pd.DataFrame(
+            {
+                **{name: getattr(standing, name) for name in ("corpus", "sha256", "metric", "unit", "machine")},
+                "tokenizer": entry.tokenizer,
+                **{name: getattr(entry.cell, name) for name in ("value", "ci_low", "ci_high")},
+                "best": entry.shown.best,
+                "competes": entry.competes,
+                "run": sources[entry.run].name,
+                **{name: getattr(sources[entry.run], name) for name in ("path", "created", "tokbench")},
+            }
+            for standing in self.standings
+            for entry in standing.entries
+        )
 
 
 def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leaderboard:
@@ -147,18 +146,6 @@ def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leader
 
     Raises:
         InputError: no run has such a metric.
-
-    >>> from tokbench.results.blocks import CorpusInfo
-    >>> from tokbench.results.model import Results
-    >>> corpus = {"c": CorpusInfo(sha256="ab", groups={"g": 9})}
-    >>> kinds = {"m": MetricInfo(direction="higher"), "back": MetricInfo(role=Role.ROUND_TRIP.value)}
-    >>> def run(name, value):
-    ...     ends = {"ci_low": value - 0.1, "ci_high": value + 0.1}
-    ...     cells = [Cell(name, "c", "*", "m", value, **ends), Cell(name, "c", "*", "back", 1.0)]
-    ...     return NamedRun(f"runs/{name}", Results(name=name, corpora=corpus, metrics=kinds, cells=cells))
-    >>> [standing] = leaderboard([run("a", 1.0), run("b", 2.0)], ["m"]).standings
-    >>> [(entry.tokenizer, entry.run, entry.shown.best) for entry in standing.entries]
-    [('b', 2, True), ('a', 1, False)]
     """
     known = dict.fromkeys(name for run in runs for name in run.results.metrics)
     for name in metrics:
@@ -175,15 +162,10 @@ class _Run:
     @cached_property
     def machine(self) -> str:
         """The machine and version in words, distinct for different facts."""
-        environment = self.results.environment
-        facts = [(name, getattr(environment, name)) for name in MACHINE]
-        threads = ", ".join(f"{name}={value}" for name, value in sorted(environment.threads.items()))
-        words = {
-            "cores": f"{environment.cores} cores",
-            "threads": threads,
-            "tokbench": f"tokbench {environment.tokbench}",
-        }
-        return ", ".join(str(words.get(name, value)) for name, value in facts if value)
+        here = self.results.environment
+        threads = [f"{name}={value}" for name, value in sorted(here.threads.items())]
+        cores = f"{here.cores} cores" if here.cores else ""
+        return ", ".join(filter(None, [here.system, here.cpu, cores, *threads, f"tokbench {here.tokbench}"]))
 
     @cached_property
     def _kept(self) -> KeptSums | str:
@@ -355,16 +337,6 @@ class _Board:
         timed = {key[-1] for keys in self._definitions.values() for key in keys if key[-1]}
         if len(timed) > 1:
             yield f"speeds are compared within one machine and version only: there are {len(timed)}"
-        again = self._measured_again()
-        if again:
-            yield f"speeds that were measured again count from the run that began last: {', '.join(again)}"
-
-    def _measured_again(self) -> list[str]:
-        seen: dict[tuple[object, ...], set[int]] = {}
-        for key, gathered in self._gathered.items():
-            for run, cell in gathered.cells if gathered.info.timed else ():
-                seen.setdefault((key, cell.tokenizer, run.identity(cell.tokenizer)), set()).add(run.number)
-        return list(dict.fromkeys(str(who) for (_, who, _), numbers in seen.items() if len(numbers) > 1))
 
 
 def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[int, str]]:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from pathlib import Path
 
-from tokbench.foundation.files import write_atomically
 from tokbench.report.pages import html_environment
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.views import BoardView
@@ -23,7 +22,7 @@ def write_site(board: Board, folder: Path) -> Path:
 
     def write(name: str, template: str, **more: object) -> None:
         text = environment.get_template(template).render(**common, **more)
-        write_atomically(folder / name, text.encode("utf-8", "backslashreplace"))
+        (folder / name).write_bytes(text.encode("utf-8", "backslashreplace"))
 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     write("index.html", "index.html.j2", script_hash=digest)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench.config.model import Config, TokenizerEntry
 from tokbench.engine.planning import plan_tokenizers
-from tokbench.foundation.store import Store
-from tokbench.measuring.job import TokenizerJob
-from tokbench.measuring.plan import PlannedTokenizer
 from tokbench.plugin import InputError, Problem, Progress
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
-from tokbench_maintain.pins.encode import PlacedText, TextChange, text_changes
 from tokbench_maintain.pins.explain import TextDifference, causes, difference_of
 from tokbench_maintain.pins.lock import Lock, PinnedText, PinnedTokenizer
-from tokbench_maintain.pins.pin import Opened, Request, opened, packages, pinned_corpora
+from tokbench_maintain.pins.pin import Opened, Request, opened, pinned_corpora
+
+if TYPE_CHECKING:
+    from tokbench.foundation.store import Store
+    from tokbench.measuring.plan import PlannedTokenizer
 
 _EXPLAINED: Final = 20
 
@@ -68,34 +67,47 @@ def check_lock(
     unable = _replace_backends(config, load_registry(), other) if other else {}
     with opened(config, progress, store) as run:
         _check_text(lock, run)
-        by_name = {tokenizer.name: tokenizer for tokenizer in lock.tokenizers}
-        vocabularies, pins = run.vocabularies(), run.pins()
-        changed = {
-            name: _changed(by_name[name], pins[name]) for name in pins if name in by_name and name not in run.failures
-        }
-        differences = _differences(run, changed)
+        now = {tokenizer.name: tokenizer for tokenizer in run.tokenizers()}
+        changed = {pinned.name: _changed(pinned, now[pinned.name]) for pinned in lock.tokenizers if pinned.name in now}
+        places = {place for changes in changed.values() for place in list(changes)[:_EXPLAINED]}
+        texts = {place: text for batch in run.texts() for place, text in batch if place in places} if places else {}
         unable |= run.failures
-        ready = {tokenizer.name: tokenizer for tokenizer in run.ready}
-    checks = []
-    for pinned in lock.tokenizers:
-        if pinned.name not in ready:
-            reason = unable.get(pinned.name, "the configuration no longer has it; pin again without it")
-            checks.append(TokenizerCheck(pinned.name, len(pinned.texts), reason=reason))
-            continue
-        tokenizer, texts = ready[pinned.name], differences.get(pinned.name, [])
-        same_backend = tokenizer.backend == pinned.backend
-        checks.append(
-            TokenizerCheck(
-                name=pinned.name,
-                texts=len(pinned.texts),
-                backend=tokenizer.backend,
-                packages=packages(tokenizer),
-                changed=tuple(changed[pinned.name]),
-                first=next((text for text in texts if text.byte is not None), next(iter(texts), None)),
-                causes=tuple(causes(pinned.vocabulary, vocabularies[pinned.name], texts, same_backend=same_backend)),
-            )
-        )
-    return LockCheck(tuple(checks), tuple(name for name in ready if name not in by_name))
+    gone = "the configuration no longer has it; pin again without it"
+    checks = [
+        _checked(pinned, now[pinned.name], changed[pinned.name], texts)
+        if pinned.name in now
+        else TokenizerCheck(pinned.name, len(pinned.texts), reason=unable.get(pinned.name, gone))
+        for pinned in lock.tokenizers
+    ]
+    return LockCheck(tuple(checks), tuple(now.keys() - changed.keys()))
+
+
+class _Change(NamedTuple):
+    before: PinnedText
+    now: PinnedText
+
+
+def _changed(pinned: PinnedTokenizer, now: PinnedTokenizer) -> dict[str, _Change]:
+    texts = {text.place: text for text in now.texts}
+    return {
+        text.place: _Change(text, texts[text.place]) for text in pinned.texts if text.digest != texts[text.place].digest
+    }
+
+
+def _checked(
+    pinned: PinnedTokenizer, now: PinnedTokenizer, changed: Mapping[str, _Change], texts: Mapping[str, str]
+) -> TokenizerCheck:
+    found = [difference_of(*changed[place], texts[place]) for place in list(changed)[:_EXPLAINED]]
+    same_backend = now.backend == pinned.backend
+    return TokenizerCheck(
+        name=pinned.name,
+        texts=len(pinned.texts),
+        backend=now.backend,
+        packages=now.packages,
+        changed=tuple(changed),
+        first=next((text for text in found if text.byte is not None), next(iter(found), None)),
+        causes=tuple(causes(pinned.vocabulary, now.vocabulary, found, same_backend=same_backend)),
+    )
 
 
 def _configuration(lock: Lock, folder: Path) -> Path:
@@ -119,26 +131,6 @@ def _check_text(lock: Lock, run: Opened) -> None:
             problems.append(Problem(lock.configuration, message))
     if problems:
         raise InputError(problems)
-
-
-def _changed(pinned: PinnedTokenizer, now: Sequence[PinnedText]) -> dict[str, PinnedText]:
-    digests = {text.place: text.digest for text in now}
-    return {text.place: text for text in pinned.texts if digests.get(text.place) != text.digest}
-
-
-def _differences(run: Opened, changed: Mapping[str, Mapping[str, PinnedText]]) -> dict[str, list[TextDifference]]:
-    wanted = {name: dict(list(pins.items())[:_EXPLAINED]) for name, pins in changed.items() if pins}
-    places = {place for pins in wanted.values() for place in pins}
-    texts = {text.place: text for batch in run.texts() for text in batch if text.place in places} if places else {}
-    jobs = [TokenizerJob((name,), "encoding", "changed texts", _step(pins, texts)) for name, pins in wanted.items()]
-    return {
-        name: [difference_of(change) for change in answer]  # type: ignore[attr-defined]
-        for name, answer in run.ask(jobs, "comparing cuts")
-    }
-
-
-def _step(pins: Mapping[str, PinnedText], texts: Mapping[str, PlacedText]) -> partial[list[TextChange]]:
-    return partial(text_changes, list(pins.values()), [texts[place] for place in pins])
 
 
 def _replace_backends(config: Config, registry: Registry, other: str) -> dict[str, str]:

@@ -9,7 +9,6 @@ from typing import Final
 
 import click
 
-from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.terminal.options import common_options, examples, json_option, print_json, say, store_option
 
 _LOCK: Final = "ids.lock"
@@ -51,7 +50,6 @@ def pin(
 
     Exit codes: 0 all is pinned, or all is the same; 1 something changed, or a tokenizer failed; 2 bad input.
     """
-    use_one_thread()
     if lock is not None:
         if config or output or limit is not None or only:
             raise click.UsageError("--check takes CONFIG, --limit and --only from the file; leave them out")
@@ -65,7 +63,6 @@ def pin(
 
 def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *, as_json: bool, no_store: bool) -> int:
     from tokbench.foundation.display import progress_shown
-    from tokbench.foundation.files import write_atomically
     from tokbench.foundation.store import open_store
     from tokbench_maintain.pins.lock import write_lock
     from tokbench_maintain.pins.pin import Request
@@ -74,7 +71,7 @@ def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *
     with progress_shown("none" if as_json else "auto") as progress:
         pins = pin_all(Request(config, limit, only), output.parent, progress, None if no_store else open_store())
     content = write_lock(pins.lock, output.name).encode("utf-8", "backslashreplace")
-    write_atomically(output, content)
+    output.write_bytes(content)
     texts = {tokenizer.name: len(tokenizer.texts) for tokenizer in pins.lock.tokenizers}
     if as_json:
         print_json({"file": str(output), "bytes": len(content), "texts": texts, "failures": dict(pins.failures)})

@@ -20,9 +20,8 @@ import hashlib
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 KEPT_TOKENS: Final = 96
@@ -34,16 +33,14 @@ _OTHER: Final = "~"
 _SPACE: Final = "+"
 _FORM_DIGITS: Final = 8
 
-NORMAL_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
-    {
-        "=": lambda text: text,
-        "nfc": lambda text: unicodedata.normalize("NFC", text),
-        "nfd": lambda text: unicodedata.normalize("NFD", text),
-        "nfkc": lambda text: unicodedata.normalize("NFKC", text),
-        "nfkd": lambda text: unicodedata.normalize("NFKD", text),
-        "lower": str.lower,
-    }
-)
+NORMAL_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+    "=": lambda text: text,
+    "nfc": lambda text: unicodedata.normalize("NFC", text),
+    "nfd": lambda text: unicodedata.normalize("NFD", text),
+    "nfkc": lambda text: unicodedata.normalize("NFKC", text),
+    "nfkd": lambda text: unicodedata.normalize("NFKD", text),
+    "lower": str.lower,
+}
 
 
 def form_of(text: str, surface: bytes) -> str:
@@ -70,16 +67,7 @@ def surface_of(text: str, form: str) -> bytes | None:
     (b' n\xc3\xa9', None)
     """
     make = NORMAL_FORMS.get(form.removeprefix(_SPACE) or "=")
-    return None if make is None else b" " * has_space(form) + make(text).encode("utf-8", "replace")
-
-
-def has_space(form: str) -> bool:
-    """Tell whether a form begins with an added space.
-
-    >>> has_space("+nfc"), has_space("=")
-    (True, False)
-    """
-    return form.startswith(_SPACE)
+    return None if make is None else b" " * form.startswith(_SPACE) + make(text).encode("utf-8", "replace")
 
 
 def is_known(form: str) -> bool:
@@ -88,9 +76,8 @@ def is_known(form: str) -> bool:
     >>> is_known("+nfc"), is_known("~45e84635"), is_known("nfx")
     (True, True, False)
     """
-    return form.removeprefix(_SPACE) in {*NORMAL_FORMS, ""} - ({""} if not form else set()) or bool(
-        re.fullmatch(f"{_OTHER}[0-9a-f]{{{_FORM_DIGITS}}}", form)
-    )
+    named = {*NORMAL_FORMS, _SPACE, *(_SPACE + name for name in NORMAL_FORMS)}
+    return form in named or bool(re.fullmatch(f"{_OTHER}[0-9a-f]{{{_FORM_DIGITS}}}", form))
 
 
 def write_cut(lengths: Sequence[int]) -> str:
@@ -124,9 +111,6 @@ def read_cut(written: str) -> Cut:
     lengths = written.removesuffix(_MORE)
     if not re.fullmatch(rf"(?:[{_LENGTHS}]|\([0-9]{{1,18}}\))*", lengths):
         raise ValueError(f"{written[:40]!r} are no lengths of tokens")
-    return Cut(list(accumulate(_lengths_in(lengths))), not written.endswith(_MORE))
-
-
-def _lengths_in(written: str) -> Iterator[int]:
-    for match in re.finditer(rf"([{_LENGTHS}])|\(([0-9]+)\)", written):
-        yield _LENGTHS.index(match[1]) if match[1] else int(match[2])
+    parts = re.findall(rf"([{_LENGTHS}])|\(([0-9]+)\)", lengths)
+    ends = accumulate(_LENGTHS.index(digit) if digit else int(number) for digit, number in parts)
+    return Cut(list(ends), not written.endswith(_MORE))

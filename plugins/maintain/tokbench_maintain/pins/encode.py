@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tokbench.engine.load import vocabulary_sha256
-from tokbench.foundation.errors import one_line
 from tokbench.plugin import HasSpecialTokens, Tokenizer, check_encoded, encode_batch, vocab_size_of
 from tokbench.segmentation.segment import own_bytes
-from tokbench.tokenizers.contract import DescribesStages
-from tokbench.tokenizers.engine_contract import EncodesChat
 from tokbench_maintain.pins.cut import form_of, write_cut
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
 
@@ -32,25 +28,11 @@ _CONVERSATION: Final = (
 """Without a system message, which some templates refuse."""
 
 
-@dataclass(frozen=True)
-class PlacedText:
+class PlacedText(NamedTuple):
     """A text of the configuration."""
 
     place: str
     text: str
-
-
-@dataclass(frozen=True)
-class TextChange:
-    """A text whose ids differ from its pin, as its tokenizer cuts it now."""
-
-    place: str
-    text: str
-    pinned: PinnedText
-    now: PinnedText
-    ends: tuple[int, ...]
-    """The byte of today's surface at which each token ends."""
-    surface: bytes
 
 
 def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
@@ -60,8 +42,8 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
     >>> vocabulary_of(tokbench.load("utf8_bytes"))
     Vocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
     """
-    stages = dict(tokenizer.stages) if isinstance(tokenizer, DescribesStages) else {}
-    if isinstance(tokenizer, EncodesChat):
+    stages = dict(getattr(tokenizer, "stages", {}))
+    if hasattr(tokenizer, "encode_chat"):
         stages[_TEMPLATE] = _written_by_template(tokenizer)
     return Vocabulary(
         ids=vocab_size_of(tokenizer),
@@ -71,40 +53,17 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
     )
 
 
-def _written_by_template(tokenizer: Tokenizer) -> str:
-    assert isinstance(tokenizer, EncodesChat)
+def _written_by_template(tokenizer: Any) -> str:
     try:
-        return tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True))
+        return str(tokenizer.decode(tokenizer.encode_chat(_CONVERSATION, reply=True)))
     except ValueError as error:
-        return f"refused: {one_line(error)}"
+        return f"refused: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _short(text: str) -> str:
     if len(text) <= _LONGEST_STAGE:
         return text
     return f"{len(text):,} characters, sha256 {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
-
-
-@dataclass(frozen=True)
-class _EncodedText:
-    pinned: PinnedText
-    lengths: tuple[int, ...]
-    surface: bytes
-
-
-def _encode(tokenizer: Tokenizer, documents: Sequence[PlacedText]) -> list[_EncodedText]:
-    arrays = encode_batch(tokenizer, [document.text for document in documents])
-    check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
-    pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
-    encoded = []
-    for k, document in enumerate(documents):
-        ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")
-        cut = [pieces[token] for token in ids.tolist()]
-        surface, lengths = b"".join(cut), tuple(map(len, cut))
-        digest = hashlib.sha256(ids.tobytes()).hexdigest()[:_DIGITS]
-        pinned = PinnedText(document.place, digest, form_of(document.text, surface), write_cut(lengths))
-        encoded.append(_EncodedText(pinned, lengths, surface))
-    return encoded
 
 
 def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[PinnedText]:
@@ -117,13 +76,13 @@ def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[Pin
     >>> pin_texts([PlacedText("sample/en/1", "né")], tokbench.load("utf8_bytes"))
     [PinnedText(place='sample/en/1', digest='773c1a926acb75ca', form='=', cut='111')]
     """
-    return [encoded.pinned for encoded in _encode(tokenizer, documents)]
-
-
-def text_changes(pins: Sequence[PinnedText], documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[TextChange]:
-    """Return today's cuts of texts whose ids differ from their pins; ``pins`` and ``documents`` are parallel."""
-    changes = []
-    for pinned, document, encoded in zip(pins, documents, _encode(tokenizer, documents), strict=True):
-        ends = tuple(np.cumsum(encoded.lengths).tolist())
-        changes.append(TextChange(document.place, document.text, pinned, encoded.pinned, ends, encoded.surface))
-    return changes
+    arrays = encode_batch(tokenizer, [document.text for document in documents])
+    check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
+    pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
+    pinned = []
+    for k, (place, text) in enumerate(documents):
+        ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")
+        cut = [pieces[token] for token in ids.tolist()]
+        digest = hashlib.sha256(ids.tobytes()).hexdigest()[:_DIGITS]
+        pinned.append(PinnedText(place, digest, form_of(text, b"".join(cut)), write_cut(list(map(len, cut)))))
+    return pinned

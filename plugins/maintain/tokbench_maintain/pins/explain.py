@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +10,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from tokbench.foundation.errors import shortened
 from tokbench_maintain.pins.cut import Cut, read_cut, surface_of
-from tokbench_maintain.pins.encode import TextChange
-from tokbench_maintain.pins.lock import Vocabulary
+from tokbench_maintain.pins.lock import PinnedText, Vocabulary
 
 _AROUND: Final = 24
 """Bytes of text shown before and after a place."""
@@ -59,55 +56,43 @@ class TextDifference:
     now: tuple[str, ...]
 
 
-def difference_of(change: TextChange) -> TextDifference:
+def difference_of(before: PinnedText, now: PinnedText, text: str) -> TextDifference:
     """Return where and how a text is cut differently.
 
-    >>> from tokbench_maintain.pins.lock import PinnedText
-    >>> pinned, now = PinnedText("c/g/1", "0" * 16, "=", "213"), PinnedText("c/g/1", "1" * 16, "=", "123")
-    >>> difference = difference_of(TextChange("c/g/1", "abcdef", pinned, now, (1, 3, 6), b"abcdef"))
+    >>> before, now = PinnedText("c/g/1", "0" * 16, "=", "213"), PinnedText("c/g/1", "1" * 16, "=", "123")
+    >>> difference = difference_of(before, now, "abcdef")
     >>> difference.cause.value, difference.byte, difference.before, difference.now
     ('merges', 1, ('ab', 'c', 'def'), ('a', 'bc', 'def'))
     """
-    old, new = read_cut(change.pinned.cut), list(change.ends)
-    surface = surface_of(change.text, change.pinned.form)
-    if change.pinned.form != change.now.form:
-        same_but_space = change.pinned.form.replace("=", "").strip("+") == change.now.form.replace("=", "").strip("+")
-        cause = Cause.SPACE if same_but_space else Cause.NORMALIZATION
-        at = 0 if surface is None else _common_bytes(surface, change.surface)
-        before = () if surface is None else _pieces(surface, old.ends, at, at)
-        return TextDifference(change.place, cause, at, before, _pieces(change.surface, new, at, at))
+    old, new = read_cut(before.cut), read_cut(now.cut)
+    was, surface = surface_of(text, before.form), surface_of(text, now.form)
+    if before.form != now.form:
+        at = 0 if was is None or surface is None else _common_bytes(was, surface)
+        plain = {form.strip("=+") for form in (before.form, now.form)}
+        cause = Cause.SPACE if len(plain) == 1 else Cause.NORMALIZATION
+        return TextDifference(
+            before.place, cause, at, _pieces(was, old.ends, at, at), _pieces(surface, new.ends, at, at)
+        )
     first = _first_difference(old, new)
     if first is None:
-        same = len(old.ends) == len(new) or not old.whole
-        cause = Cause.IDS if same and old.whole else Cause.UNKNOWN
-        return TextDifference(change.place, cause, None, (), _pieces(change.surface, new, 0, 0))
-    again = _same_again(old, new, first)
-    cause = _blamed(change.surface, set(old.ends) ^ set(new), first, again)
-    return TextDifference(
-        change.place,
-        cause,
-        first,
-        _pieces(change.surface, old.ends, first, again),
-        _pieces(change.surface, new, first, again),
-    )
+        cause = Cause.IDS if old.whole and new.whole else Cause.UNKNOWN
+        return TextDifference(before.place, cause, None, (), _pieces(surface, new.ends, 0, 0))
+    common = sorted({*old.ends} & {*new.ends})
+    again = next((end for end in common if end >= first), max(old.ends[-1:] + new.ends[-1:]))
+    cause = _blamed(surface or b"", {*old.ends} ^ {*new.ends}, first, again)
+    pieces = [_pieces(surface, cut.ends, first, again) for cut in (old, new)]
+    return TextDifference(before.place, cause, first, *pieces)
 
 
-def _first_difference(old: Cut, new: Sequence[int]) -> int | None:
-    """Return the first byte where only one of two cuts ends a token."""
-    for before, now in zip(old.ends, new, strict=False):
+def _first_difference(old: Cut, new: Cut) -> int | None:
+    """Return the first byte where only one of two cuts ends a token, as far as both are kept."""
+    for before, now in zip(old.ends, new.ends, strict=False):
         if before != now:
             return min(before, now)
-    if old.whole and len(old.ends) != len(new):
-        longer = max(old.ends, list(new), key=len)
-        return longer[min(len(old.ends), len(new))]
+    shorter, longer = sorted((old, new), key=lambda cut: len(cut.ends))
+    if shorter.whole and len(longer.ends) > len(shorter.ends):
+        return longer.ends[len(shorter.ends)]
     return None
-
-
-def _same_again(old: Cut, new: Sequence[int], at: int) -> int:
-    """Return the first later byte where both cuts end a token."""
-    common = sorted(set(old.ends) & set(new))
-    k = bisect_left(common, at)
-    return common[k] if k < len(common) else max(old.ends[-1:] + list(new[-1:]), default=at)
 
 
 def _common_bytes(one: bytes, other: bytes) -> int:
@@ -115,7 +100,9 @@ def _common_bytes(one: bytes, other: bytes) -> int:
     return next((k for k in range(shorter) if one[k] != other[k]), shorter)
 
 
-def _pieces(surface: bytes, ends: Sequence[int], at: int, until: int) -> tuple[str, ...]:
+def _pieces(surface: bytes | None, ends: Sequence[int], at: int, until: int) -> tuple[str, ...]:
+    if surface is None:  # the form is a hash
+        return ()
     first, last = max(0, at - _AROUND), until + _AROUND
     spans = [(start, end) for start, end in pairwise([0, *ends]) if end > first and start < last]
     return tuple(surface[start:end].decode("utf-8", "backslashreplace") for start, end in spans)
@@ -163,7 +150,7 @@ def _changed_stages(before: Vocabulary, now: Vocabulary) -> Iterator[str]:
 
 
 def _setting(text: str | None) -> str:
-    return "not there" if text is None else repr(shortened(text, _LONGEST))
+    return "not there" if text is None else repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]")
 
 
 def _changed_ids(before: Vocabulary, now: Vocabulary, *, merges: bool) -> Iterator[str]:

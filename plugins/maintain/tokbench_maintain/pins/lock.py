@@ -118,34 +118,27 @@ def _word(text: str) -> str:
 
 def write_lock(lock: Lock, name: str = "ids.lock") -> str:
     """Return the content of a lock's file; ``name`` is its name, for the advice at its head."""
-    return "\n".join([*_head(lock, name), *_sections(lock), ""])
-
-
-def _head(lock: Lock, name: str) -> Iterator[str]:
-    yield f"{_HEAD} {name}"
-    yield f"format {_FORMAT}"
-    yield f"configuration {_quoted(lock.configuration)}"
-    if lock.limit is not None:
-        yield f"limit {lock.limit}"
-    for tokenizer in lock.only:
-        yield f"only {tokenizer}"
-    yield f"python {lock.python}"
-
-
-def _sections(lock: Lock) -> Iterator[str]:
-    for name, corpus in sorted(lock.corpora.items()):
-        yield from ("", f"corpus {name}", f"  documents {corpus.documents}", f"  sha256 {corpus.sha256}")
+    lines = [f"{_HEAD} {name}", f"format {_FORMAT}", f"configuration {_quoted(lock.configuration)}"]
+    lines += [f"limit {lock.limit}"] if lock.limit is not None else []
+    lines += [*(f"only {tokenizer}" for tokenizer in lock.only), f"python {lock.python}"]
+    for corpus, pinned in sorted(lock.corpora.items()):
+        lines += ["", f"corpus {corpus}", f"  documents {pinned.documents}", f"  sha256 {pinned.sha256}"]
     for tokenizer in sorted(lock.tokenizers, key=lambda tokenizer: tokenizer.name):
-        vocabulary = tokenizer.vocabulary
-        yield from ("", f"tokenizer {tokenizer.name}", f"  backend {tokenizer.backend}")
-        yield from (f"  package {package}" for package in sorted(tokenizer.packages))
-        yield f"  options {json.dumps(tokenizer.options, sort_keys=True, default=str)}"
-        yield f"  ids {vocabulary.ids}"
-        if vocabulary.bytes:
-            yield f"  bytes {vocabulary.bytes}"
-        yield from (f"  special {_quoted(name)} {token}" for name, token in sorted(vocabulary.special.items()))
-        yield from (f"  stage {_word(name)} {_quoted(text)}" for name, text in sorted(vocabulary.stages.items()))
-        yield from (f"  text {text.place} {text.digest} {text.form} {text.cut}".rstrip() for text in tokenizer.texts)
+        lines += ["", f"tokenizer {tokenizer.name}", *(f"  {line}" for line in _lines_of(tokenizer))]
+    return "\n".join([*lines, ""])
+
+
+def _lines_of(tokenizer: PinnedTokenizer) -> Iterator[str]:
+    vocabulary = tokenizer.vocabulary
+    yield f"backend {tokenizer.backend}"
+    yield from (f"package {package}" for package in sorted(tokenizer.packages))
+    yield f"options {json.dumps(tokenizer.options, sort_keys=True, default=str)}"
+    yield f"ids {vocabulary.ids}"
+    if vocabulary.bytes:
+        yield f"bytes {vocabulary.bytes}"
+    yield from (f"special {_quoted(name)} {token}" for name, token in sorted(vocabulary.special.items()))
+    yield from (f"stage {_word(name)} {_quoted(text)}" for name, text in sorted(vocabulary.stages.items()))
+    yield from (f"text {text.place} {text.digest} {text.form} {text.cut}".rstrip() for text in tokenizer.texts)
 
 
 def _quoted(text: str) -> str:
@@ -165,96 +158,76 @@ def read_lock(path: Path) -> Lock:
         raise InputError(f"{error}{advice}") from error
     except UnicodeDecodeError as error:
         raise InputError([Problem(str(path), f"byte {error.start:,} is not UTF-8; is this a lock?")]) from error
-    return _Reader(path).read(content.split("\n"))
-
-
-class _Reader:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._number = 0
-
-    def read(self, lines: list[str]) -> Lock:
-        head = _Section()
-        sections: dict[str, dict[str, _Section]] = {"corpus": {}, "tokenizer": {}}
-        current = head
-        for self._number, line in enumerate(lines, 1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            word, _, rest = line.strip().partition(" ")
-            if line.startswith(" "):
-                if current is head:
-                    raise self._problem("this line belongs to no corpus and no tokenizer")
-                self._add(current, word, rest)
-            elif word in sections:
-                if rest in sections[word]:
-                    raise self._problem(f"{word} {rest!r} has two sections; is this a merge with conflicts?")
-                current = sections[word][rest] = _Section()
-            else:
-                self._add(head, word, rest)
-        self._number = 0
-        if head.one("format") != _FORMAT:
-            made = f"is of format {head.one('format')}" if head.one("format") else "says no format"
-            raise self._problem(f"this lock {made}; this version of tokbench reads format {_FORMAT}")
-        for name in ("configuration", "python"):
-            if not head.one(name):
-                raise self._problem(f"this lock has no line '{name}'; pin again")
-        return Lock(
-            configuration=head.one("configuration"),
-            python=head.one("python"),
-            corpora={name: self._corpus(name, section) for name, section in sections["corpus"].items()},
-            tokenizers=tuple(self._tokenizer(name, section) for name, section in sections["tokenizer"].items()),
-            limit=int(head.one("limit")) if head.one("limit") else None,
-            only=tuple(head.all("only")),
-        )
-
-    def _problem(self, message: str) -> InputError:
-        return InputError([Problem(f"{self._path}:{self._number}" if self._number else str(self._path), message)])
-
-    def _add(self, section: _Section, word: str, rest: str) -> None:
-        if word not in _LINES:
-            raise self._problem(f"no line of a lock begins with {word[:40]!r}; {did_you_mean(word, _LINES)}")
+    head = _Section(path, "this lock")
+    sections: dict[str, dict[str, _Section]] = {"corpus": {}, "tokenizer": {}}
+    current = head
+    for number, line in enumerate(content.split("\n"), 1):
+        word, _, rest = line.strip().partition(" ")
+        if not word or line.startswith("#"):
+            continue
         try:
-            section.values.setdefault(word, []).append(_LINES[word](rest))
+            if word in sections and not line.startswith(" "):
+                if rest in sections[word]:
+                    raise ValueError(f"{word} {rest!r} has two sections; is this a merge with conflicts?")  # noqa: TRY301
+                current = sections[word][rest] = _Section(path, f"{word} {rest!r}")
+            else:
+                (current if line.startswith(" ") else head).add(word, rest)
         except (ValueError, RecursionError) as error:
-            raise self._problem(f"this is no line '{word}' of a lock: {error}") from error
-
-    def _corpus(self, name: str, section: _Section) -> PinnedCorpus:
-        for word in ("documents", "sha256"):
-            if not section.all(word):
-                raise self._problem(f"corpus {name!r} has no line '{word}'; pin again")
-        return PinnedCorpus(section.one("documents"), section.one("sha256"))
-
-    def _tokenizer(self, name: str, section: _Section) -> PinnedTokenizer:
-        for word in ("backend", "options", "ids"):
-            if not section.all(word):
-                raise self._problem(f"tokenizer {name!r} has no line '{word}'; pin again")
-        return PinnedTokenizer(
-            name=name,
-            backend=section.one("backend"),
-            packages=tuple(section.all("package")),
-            options=section.one("options"),
-            vocabulary=Vocabulary(
-                ids=section.one("ids"),
-                bytes=section.one("bytes"),
-                special=dict(section.all("special")),
-                stages=dict(section.all("stage")),
-            ),
-            texts=tuple(section.all("text")),
-        )
+            raise InputError([Problem(f"{path}:{number}", str(error))]) from error
+    if (made := head.one("format")) != _FORMAT:
+        message = f"this lock is of format {made}; this version of tokbench reads format {_FORMAT}"
+        raise InputError([Problem(str(path), message)])
+    return Lock(
+        configuration=head.one("configuration"),
+        python=head.one("python"),
+        corpora={
+            name: PinnedCorpus(section.one("documents"), section.one("sha256"))
+            for name, section in sections["corpus"].items()
+        },
+        tokenizers=tuple(_tokenizer(name, section) for name, section in sections["tokenizer"].items()),
+        limit=next(iter(head.all("limit")), None),
+        only=tuple(head.all("only")),
+    )
 
 
 class _Section:
-    """The lines of a section by their first word."""
+    """The values of some lines by first word; ``title`` names them in errors."""
 
-    def __init__(self) -> None:
-        self.values: dict[str, list[Any]] = {}
+    def __init__(self, path: Path, title: str) -> None:
+        self._path, self._title = path, title
+        self._values: dict[str, list[Any]] = {}
+
+    def add(self, word: str, rest: str) -> None:
+        if word not in _LINES:
+            raise ValueError(f"no line of a lock begins with {word[:40]!r}; {did_you_mean(word, _LINES)}")
+        try:
+            self._values.setdefault(word, []).append(_LINES[word](rest))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"this is no line '{word}' of a lock: {error}") from error
 
     def one(self, word: str) -> Any:
-        """Return the rest of the only line with this word, or an empty string."""
-        return self.values.get(word, [""])[-1]
+        if word not in self._values:
+            raise InputError([Problem(str(self._path), f"{self._title} has no line '{word}'; pin again")])
+        return self._values[word][-1]
 
     def all(self, word: str) -> list[Any]:
-        return self.values.get(word, [])
+        return self._values.get(word, [])
+
+
+def _tokenizer(name: str, section: _Section) -> PinnedTokenizer:
+    return PinnedTokenizer(
+        name=name,
+        backend=section.one("backend"),
+        packages=tuple(section.all("package")),
+        options=section.one("options"),
+        vocabulary=Vocabulary(
+            ids=section.one("ids"),
+            bytes="".join(section.all("bytes")[:1]),
+            special=dict(section.all("special")),
+            stages=dict(section.all("stage")),
+        ),
+        texts=tuple(section.all("text")),
+    )
 
 
 def _number(rest: str) -> int:

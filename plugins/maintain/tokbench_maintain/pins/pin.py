@@ -11,9 +11,8 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from os.path import relpath
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_config
@@ -21,13 +20,16 @@ from tokbench.engine.check import check, worker_pool
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.store import Store
 from tokbench.measuring.job import TokenizerJob
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.plugin import Failure, Progress
 from tokbench_maintain.pins.encode import PlacedText, pin_texts, vocabulary_of
-from tokbench_maintain.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, Vocabulary, place_of
+from tokbench_maintain.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, place_of
+
+if TYPE_CHECKING:
+    from tokbench.config.model import Config
+    from tokbench.foundation.store import Store
+    from tokbench.measuring.plan import Plan
+    from tokbench.measuring.prepared import PreparedTokenizer
 
 _BATCH_CHARS: Final = 1 << 20
 
@@ -91,7 +93,7 @@ class Opened:
         if batch:
             yield batch
 
-    def ask(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, object]]:
+    def ask(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any]]:
         for name, answer in self.pool.ask_each(jobs, step):
             if isinstance(answer, WorkerDied):
                 self.failures[name] = answer.failure.reason
@@ -100,20 +102,27 @@ class Opened:
             else:
                 yield name, answer
 
-    def vocabularies(self) -> dict[str, Vocabulary]:
+    def tokenizers(self) -> list[PinnedTokenizer]:
+        """Pin all that can be pinned; ``failures`` tells of the others."""
         jobs = [TokenizerJob((tokenizer.name,), _READING, tokenizer.name, vocabulary_of) for tokenizer in self.ready]
-        answers = dict(self.ask(jobs, "reading vocabularies"))
-        return {name: answer for name, answer in answers.items() if isinstance(answer, Vocabulary)}
-
-    def pins(self) -> dict[str, list[PinnedText]]:
+        vocabularies = dict(self.ask(jobs, "reading vocabularies"))
         pins: dict[str, list[PinnedText]] = defaultdict(list)
         for texts in self.texts():
             place, step = f"{texts[0].place} to {texts[-1].place}", partial(pin_texts, texts)
             jobs = [TokenizerJob((tokenizer.name,), _ENCODING, place, step) for tokenizer in self.ready]
             for name, answer in self.ask(jobs, "encoding texts"):
-                assert isinstance(answer, list)
                 pins[name] += answer
-        return pins
+        return [
+            PinnedTokenizer(
+                name=tokenizer.name,
+                backend=tokenizer.backend,
+                packages=packages(tokenizer),
+                options=tokenizer.planned.given,
+                vocabulary=vocabularies[tokenizer.name],
+                texts=tuple(sorted(pins[tokenizer.name], key=lambda text: text.place)),
+            )
+            for tokenizer in self.ready
+        ]
 
 
 @contextmanager
@@ -146,18 +155,7 @@ def pin(request: Request, folder: Path, progress: Progress, store: Store | None 
         InputError: something is wrong with the configuration.
     """
     with opened(request.read(), progress, store) as run:
-        vocabularies, pins = run.vocabularies(), run.pins()
-        tokenizers = [
-            PinnedTokenizer(
-                name=tokenizer.name,
-                backend=tokenizer.backend,
-                packages=packages(tokenizer),
-                options=tokenizer.planned.given,
-                vocabulary=vocabularies[tokenizer.name],
-                texts=tuple(sorted(pins[tokenizer.name], key=lambda text: text.place)),
-            )
-            for tokenizer in run.ready
-        ]
+        tokenizers = run.tokenizers()
     lock = Lock(
         configuration=_from_folder(request.config, folder),
         python=platform.python_version(),

@@ -9,6 +9,10 @@ from cutting import ByPattern
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_fixtures import cell
+from tokbench_research.probes.block import PROBES
+from tokbench_research.probes.plugin import CLASSIC, FAMILIES
+from tokbench_research.probes.section import probes_document
+from tokbench_research.probes.spelling import longest_words
 
 import tokbench
 from tokbench.formats import html, markdown
@@ -17,10 +21,6 @@ from tokbench.registry.plugins import load_registry
 from tokbench.report.document import Name, Table
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import OWN_TEXTS, Status
-from tokbench_research.probes.block import PROBES
-from tokbench_research.probes.plugin import CLASSIC, FAMILIES
-from tokbench_research.probes.section import probes_document
-from tokbench_research.probes.spelling import longest_words
 
 BY_NAME = {probe.name: probe for probe in CLASSIC}
 

@@ -1,10 +1,10 @@
 """Special tokens that a user types, and chat templates: values by hand, and the ids of Mistral's own package."""
 
 import pytest
+from tokbench_research.probes.plugin import FAMILIES
 
 import tokbench
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt_ids
-from tokbench_research.probes.plugin import FAMILIES
 
 TYPED, CHAT = FAMILIES[1].make(None)
 

@@ -11,11 +11,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import NOT_ALIGNED, token_ends
-from tokbench.plugin import Encoded, HasTokenBytes, Options, check_encoded, decode_batch, encode_batch, from_lists
+from tokbench.plugin import Encoded, HasTokenBytes, check_encoded, decode_batch, encode_batch, from_lists
 from tokbench.plugin.metrics import (
     TOKEN_PLACES,
     Basis,
@@ -30,14 +29,9 @@ from tokbench.plugin.metrics import (
 )
 
 _TWO: Final = 2
-
-
-class PromptOptions(Options):
-    """Options of ``prompts``."""
-
-    cuts: int = Field(default=1, ge=1, le=100, description="random cuts of each document")
-    sampled: int = Field(default=4, ge=2, le=1000, description="ids in the sequence that is drawn from each document")
-    seed: int = Field(default=1, ge=0, description="other seeds cut and draw elsewhere")
+_DRAWN: Final = 4
+"""Ids in the sequence that is drawn from each document."""
+_SEED: Final = 1
 
 
 class Cut(NamedTuple):
@@ -47,19 +41,19 @@ class Cut(NamedTuple):
     characters: int
 
 
-def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
-    """Return cuts that depend only on text and seed.
+def random_cuts(texts: Sequence[str]) -> list[Cut]:
+    """Return a cut of each text of two characters and more, which depends only on the text.
 
-    >>> [cut.document for cut in random_cuts(["a", "ab", "abc"], 2, 1)]
-    [1, 1, 2, 2]
-    >>> 0 < random_cuts(["ab"], 1, 1)[0].characters < 2
-    True
+    >>> [cut.document for cut in random_cuts(["a", "ab", "abc"])]
+    [1, 2]
+    >>> random_cuts(["ab"])[0].characters
+    1
     """
     drawn = []
     for k, text in enumerate(texts):
         if len(text) >= _TWO:
-            draw = random.Random(f"{seed}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
-            drawn += [Cut(k, draw.randrange(1, len(text))) for _ in range(cuts)]
+            draw = random.Random(f"{_SEED}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
+            drawn.append(Cut(k, draw.randrange(1, len(text))))
     return drawn
 
 
@@ -72,7 +66,7 @@ class Prompts(SummedMetric):
 
     def _prompts(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
         texts, count = encoded.shard.texts, len(encoded.shard)
-        cuts = random_cuts(texts, self._options.cuts, self._options.seed)
+        cuts = random_cuts(texts)
         prompts = _encoded(encoded, [texts[cut.document][: cut.characters] for cut in cuts])
         ends, aligned, first = _ends_by_document(encoded)
         names = "prompts broken_prompts tokens_back laid_prompts bytes_back"
@@ -96,8 +90,8 @@ class Prompts(SummedMetric):
         for k in documents.tolist():
             ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
             text = encoded.shard.texts[k].encode()
-            draw = random.Random(f"{self._options.seed}:ids:{zlib.crc32(text)}")  # noqa: S311 - no secret
-            drawn.append(draw.choices(ids, k=self._options.sampled))
+            draw = random.Random(f"{_SEED}:ids:{zlib.crc32(text)}")  # noqa: S311 - no secret
+            drawn.append(draw.choices(ids, k=_DRAWN))
         sequences, canonical = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
         again = _encoded(encoded, decode_batch(encoded.tokenizer, from_lists(drawn)))
         for k, ids, (start, end) in zip(documents.tolist(), drawn, pairwise(again.offsets.tolist()), strict=True):
@@ -172,7 +166,6 @@ SPEC: Final = MetricFamily(
     name="prompts",
     summary="prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text gives",
     text=Prompts,
-    options=PromptOptions,
     by_script=True,
     values=(
         Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(

@@ -182,10 +182,8 @@ class ContextMetric(SummedMetric):
         drawn = state.drawn()
         pairs = PairCounts.of(drawn, state.vocab_size)
         entropy, variety, documents = pairs.successor_entropy(), pairs.accessor_variety(), len(drawn.hashes)
-        lacking, alone = (
-            NotApplicable(f"no id occurs {_LEAST} times before another"),
-            NotApplicable("no document has two tokens"),
-        )
+        lacking = NotApplicable(f"no id occurs {_LEAST} times before another")
+        alone = NotApplicable("no document has two tokens")
         values: dict[str, Measured | NotApplicable] = {
             "bigram_entropy": lacking if entropy is None else Measured(entropy, documents),
             "accessor_variety": alone if variety is None else Measured(variety, documents),

@@ -125,9 +125,7 @@ class OverlapMetric(SummedMetric):
         matrices: list[PairMatrix] = []
         for name in states.tokenizers:
             known = {group: states.states[name, group] for group in states.groups if (name, group) in states.states}
-            filled = {
-                group: state for group, state in known.items() if any(len(table.counts) for table in state.tables)
-            }
+            filled = {group: state for group, state in known.items() if len(state.joined().counts)}
             if len(filled) < 2:  # noqa: PLR2004 - there is nothing to compare with
                 for group in [*states.groups, WHOLE]:
                     values[name, group] = _nothing(_ALONE if group in (WHOLE, *filled) else f"{group} has no tokens")

@@ -66,8 +66,8 @@ VALUES: Final = (
     ),
     _probe("sums", "probe_operands_alike", "share of sums", "higher", "alike / laid out", needs=TOKEN_PLACES).means(
         "sums with both operands cut at the same places / sums",
-        "How often two numbers of the same length that are added are cut alike. Sums are learnt column by column, which "
-        "is hard where 1234 is one token and 5678 is 56|78.",
+        "How often two numbers of the same length that are added are cut alike. Sums are learnt column by column, "
+        "which is hard where 1234 is one token and 5678 is 56|78.",
     ),
     _probe("dates", "probe_dates", "tokens/date", "lower", "tokens / texts").means(
         "Σ tokens / dates", "Tokens of a date, in four formats."

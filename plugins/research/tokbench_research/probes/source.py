@@ -28,6 +28,6 @@ class ProbeTexts:
 
 SPEC: Final = CorpusSpec(
     name="probes",
-    summary="short texts with a question each: case, spaces, spelling, sums, dates, formats, addresses, emoji, glitches",
+    summary="short texts for the family probes: case, spaces, spelling, sums, dates, formats, addresses, emoji",
     open=ProbeTexts,
 )

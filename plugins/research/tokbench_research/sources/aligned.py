@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pydantic import Field
 
 from tokbench.plugin import Document, InputError, Options, did_you_mean
+
+INSTALL: Final = "pip install 'tokbench-research[strings]' (in a clone: pip install -e 'plugins/research[strings]')"
 
 Texts = Mapping[str, Mapping[str, str]]
 

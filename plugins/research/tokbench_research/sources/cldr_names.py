@@ -8,7 +8,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from tokbench.plugin import CorpusSpec, Document, InputError
-from tokbench_research.sources.aligned import AlignedOptions, aligned
+from tokbench_research.sources.aligned import INSTALL, AlignedOptions, aligned
 
 Kind = Literal["languages", "territories", "currencies", "scripts"]
 
@@ -31,7 +31,7 @@ class CldrSource:
         try:
             import babel  # noqa: F401
         except ImportError as error:
-            raise InputError("the source 'cldr_names' reads Babel's wheel: pip install 'tokbench[strings]'") from error
+            raise InputError(f"the source 'cldr_names' reads Babel's wheel: {INSTALL}") from error
 
     def documents(self) -> Iterator[Document]:
         from babel import Locale, localedata

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from counting import Counting, counted, noted
+from tokbench_research.probes.block import PROBES
 
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine import surveys
-from tokbench_research.probes.block import PROBES
 
 ONE = "  one: {backend: counting}"
 TWO = "  two: {backend: counting, name: two}"

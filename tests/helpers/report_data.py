@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
+
 from tokbench.measuring.metric import Role
 from tokbench.results import blocks
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.segmentation import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, WorstDocument
-from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"

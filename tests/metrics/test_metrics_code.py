@@ -7,8 +7,8 @@ import pytest
 from cutting import ByPattern
 from hypothesis import given
 from hypothesis import strategies as st
+from metric_views import metric, values, view
 from shared_fixtures import cell
-from test_metrics import metric, values, view
 
 import tokbench
 from tokbench.measuring.metric import NotApplicable

@@ -1,4 +1,4 @@
-"""Words kept whole, characters split, boundaries against a gold standard: hand-computed values and brute force."""
+"""Words kept whole, characters split: hand-computed values and brute force."""
 
 import functools
 from itertools import pairwise
@@ -7,10 +7,10 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from test_metrics import Lossy, metric, values
+from metric_views import Cut, Lossy, gold, look, metric, values
 
 from tokbench.corpus.contract import Document, Gold
-from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.shards import shards
 from tokbench.corpus.words.find import find_words
 from tokbench.foundation.jit import has_numba
 from tokbench.measuring import encoded_shard, token_counts, word_units
@@ -20,39 +20,7 @@ from tokbench.measuring.sums import Sums
 from tokbench.measuring.word_units import NO_GOLD
 from tokbench.metrics import utf8 as families_utf8
 from tokbench.metrics.utf8 import count_split
-from tokbench.sources.gold import gold_segments
 from tokbench.tokenizers.batch import encode_batch
-
-
-class Cut:
-    """Cuts each text as it is told: ``|`` in bytes parts the tokens."""
-
-    vocab_size = 10_000
-
-    def __init__(self, *cut):
-        self._cut = {data.replace(b"|", b""): [piece for piece in data.split(b"|") if piece] for data in cut}
-        self._tokens = sorted({piece for pieces in self._cut.values() for piece in pieces})
-
-    def encode(self, text, /):
-        return [self._tokens.index(piece) for piece in self._cut[text.encode()]] if text else []
-
-    def decode(self, ids, /):
-        return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
-
-    def token_bytes(self, token_id, /):
-        return self._tokens[token_id]
-
-
-def look(*cut, tokenizer=None, group="en", golds=None):
-    texts = [data.replace(b"|", b"").decode() for data in cut]
-    golds = golds or [None] * len(texts)
-    rows = [
-        Document(text, group, str(k), f"c:{k}", gold) for k, (text, gold) in enumerate(zip(texts, golds, strict=True))
-    ]
-    tokenizer = tokenizer or Cut(*cut)
-    return EncodedShard(
-        LoadedTokenizer("t", tokenizer), Shard("c", group, 0, rows, by_key=False), encode_batch(tokenizer, texts)
-    )
 
 
 def utf8(text):
@@ -135,11 +103,6 @@ def test_strr_needs_places():
 def test_the_unknown_token_keeps_nothing():
     # 'z' is unknown to it, 'a' and 'b' are not.
     assert values("strr", look(b"a z b", tokenizer=Lossy()))["strr"].value == 2 / 3
-    golds = [gold("ab", "a", "b"), gold("az", "a", "z")]
-    found = values("morphology", look(b"ab", b"az", tokenizer=Lossy(), golds=golds))["word_boundary_recall"]
-    assert (found.value, found.n) == (1, 1)
-    found = values("morphology", look(b"az", tokenizer=Lossy(), golds=golds[1:]))
-    assert isinstance(found["word_boundary_f1"], NotApplicable)
 
 
 def test_characters_tokens_and_clusters():
@@ -167,59 +130,7 @@ def test_documents_that_do_not_come_back_do_not_count():
     assert (found.value, found.n) == (0, 1)
 
 
-def gold(text, *words):
-    return gold_segments(text, [word.split("-") for word in words])
-
-
-def test_boundaries_by_hand():
-    text = "The unkind dogs bark."
-    golds = [gold(text, "The", "un-kind", "dog-s", "bark", ".")]
-    found = values("morphology", look(b"The| unk|ind do|gs| bark.", golds=golds))
-    # Tokens meet after 'The', in 'unk|ind', in 'do|gs' and after 'dogs'; words meet in four places.
-    assert {name: value.value for name, value in found.items()} == {
-        "word_boundary_precision": 2 / 4,
-        "word_boundary_recall": 2 / 4,
-        "word_boundary_f1": 4 / 8,
-        "morpheme_boundary_precision": 0 / 2,
-        "morpheme_boundary_recall": 0 / 2,
-        "morpheme_boundary_f1": 0 / 4,
-        "morph_score": 0 / 2,
-    }
-    found = values("morphology", look(b"The |un|k|ind| dog|s bark.", b"a", golds=[*golds, gold("a", "a")]))
-    assert {name: value.value for name, value in found.items()} == {
-        "word_boundary_precision": 2 / 5,
-        "word_boundary_recall": 2 / 4,
-        "word_boundary_f1": 4 / 9,
-        "morpheme_boundary_precision": 2 / 3,
-        "morpheme_boundary_recall": 2 / 2,
-        "morpheme_boundary_f1": 4 / 5,
-        "morph_score": 2 / 2,
-    }
-    assert found["word_boundary_f1"].n == 2
-
-
-def test_the_morphscore_is_that_of_its_authors():
-    """Their rule on each word: left out if it is one token; 1 if the tokens before some cut spell the first part."""
-    words = ["un-do", "dog-s", "walk-ed", "re-run", "bark-ing"]
-    cuts = [b"un|do", b"dogs", b"wal|k|ed", b"rer|un", b"b|a|rking"]
-    scores = []
-    for word, cut in zip(words, cuts, strict=True):
-        tokens, (first, _) = cut.decode().split("|"), word.split("-")
-        if len(tokens) > 1:
-            scores.append(any("".join(tokens[:k]) == first for k in range(1, len(tokens))))
-    golds = [gold(word.replace("-", ""), word) for word in words]
-    found = values("morphology", look(*cuts, golds=golds))
-    assert found["morph_score"].value == sum(scores) / len(scores) == 2 / 4
-    assert found["morpheme_boundary_recall"].value == 2 / 5
-
-
 def test_without_gold_there_is_a_reason():
-    found = values("morphology", look(b"a| b"))
-    assert set(found.values()) == {NotApplicable(NO_GOLD)}
-    words_only = Gold(((0, 1), (2, 3)), (False, False))
-    found = values("morphology", look(b"a| b", golds=[words_only]))
-    assert found["word_boundary_f1"].value == 1
-    assert isinstance(found["morpheme_boundary_f1"], NotApplicable)
     for family, name in (("fertility", "fertility"), ("continued_words", "continued_word_rate"), ("strr", "strr")):
         assert values(family, look(b"a| b"), unit="gold")[name] == NotApplicable(NO_GOLD)
 
@@ -237,7 +148,7 @@ def test_gold_units():
 
 
 def brute(text, ends, gold_words):
-    """STRR, the share of split characters and of partial tokens, and word boundaries, one by one."""
+    """STRR, the share of split characters and of partial tokens, one by one."""
     white = [char.isspace() for char in text for _ in char.encode()]
     starts = [0, *ends][: len(ends)]
     whole = 0
@@ -248,13 +159,7 @@ def brute(text, ends, gold_words):
     split = sum(any(a < end < b for end in ends) for a, b in pairwise(places))
     partial = sum(s not in places or e not in places for s, e in zip(starts, ends, strict=True))
 
-    def rank(position):
-        return white[:position].count(False)
-
-    inner = {0, rank(len(white))}
-    tokens = {rank(end) for end in ends} - inner
-    words = {rank(len(text[:k].encode())) for span in gold_words for k in span} - inner
-    return whole, split, partial, len(tokens & words), len(tokens), len(words)
+    return whole, split, partial
 
 
 CASES = st.lists(
@@ -279,7 +184,7 @@ def test_values_equal_brute_force(cases, size):
     tokenizer = Cut(
         *(b"|".join(text.encode()[a:b] for a, b in zip([0, *ends], ends, strict=False)) for text, ends in cut.items())
     )
-    whole, split, partial, hits, tokens, boundaries, words, chars, pieces = map(sum, zip(*expected, strict=True))
+    whole, split, partial, words, chars, pieces = map(sum, zip(*expected, strict=True))
 
     def found(family, **options):
         m = metric(family, **options)
@@ -296,7 +201,3 @@ def test_values_equal_brute_force(cases, size):
     assert found("strr", unit="gold")["strr"] == ratio(whole, words)
     assert found("utf8")["chars_split"] == ratio(split, chars)
     assert found("utf8")["partial_tokens"] == ratio(partial, pieces)
-    boundary = found("morphology")
-    assert boundary["word_boundary_precision"] == ratio(hits, tokens)
-    assert boundary["word_boundary_recall"] == ratio(hits, boundaries)
-    assert boundary["word_boundary_f1"] == ratio(2 * hits, tokens + boundaries)

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_metrics import metric, values, view
+from metric_views import metric, values, view
 
 from tokbench.measuring.metric import LossSummary, NotApplicable
 from tokbench.metrics.roundtrip.roundtrip import LOSSES

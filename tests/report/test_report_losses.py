@@ -11,6 +11,7 @@ from document_tree import chooser, nodes_of
 from report_data import LOSSY as LOSSY_NAMES
 from report_data import build
 from rich.console import Console
+from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
 
 import tokbench
 from tokbench.engine.describe import describe_metrics
@@ -28,7 +29,6 @@ from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, OwnTexts, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
-from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from test_metrics import metric, values, view
+from metric_views import metric, values, view
 
 import tokbench
 from tokbench.inspect.usage import built_counts, corpus_use, usage_classes

@@ -294,7 +294,6 @@ def test_a_link_in_the_place_of_an_artefact_is_replaced(write_config, tmp_path):
     [
         ({"metrics": "[no_merge]"}, "7:11: metric 'no_merge' is incomplete: NoMerge .* add 'def merge"),
         ({"metrics": "[no_return]"}, "7:11: metric 'no_return' is incomplete: None was returned"),
-        ({"metrics": "[no_title]"}, "7:11: metric 'no_title' is incomplete: NoTitle .* add 'title: str', 'def ask"),
         ({"metrics": "[no_measure]"}, "7:11: metric 'no_measure' is incomplete: Characters .* add 'def measure"),
         ({"corpora": "  c: {source: no_licence}"}, "4:15: corpus source 'no_licence' .* add 'licence: str'"),
         ({"corpora": "  c: {source: a_class}"}, "4:15: corpus source 'a_class' .* the class NoLicence"),

@@ -17,7 +17,7 @@ TOKENIZERS = """
   units: {backend: utf16_units, same_as: bytes}
   mine: {backend: naive_bpe, train: {corpus: c, vocab_size: 280}}
 """
-METRICS = "[compression, fertility, roundtrip, vocabulary, documents, probes]"
+METRICS = "[compression, fertility, roundtrip, vocabulary, documents]"
 TIMES = ("created", "seconds", "durations", "from_store", "environment")
 
 
@@ -56,7 +56,7 @@ def cut(path):
 def test_damage_costs_nothing_but_time(path, stored, caplog):
     clean = results_json(tokbench.run(path, workers=0))
     entries = list(Store(stored).entries())
-    assert {entry.kind for entry in entries} >= {"states", "training", "survey", "shards", "answer"}
+    assert {entry.kind for entry in entries} >= {"states", "training", "survey", "shards"}
     for number, entry in enumerate(entries):
         (flipped, cut)[number % 2](entry.path)
     assert results_json(tokbench.run(path, workers=0)) == clean

@@ -11,7 +11,6 @@ from document_tree import chooser, nodes_of
 from report_data import LOSSY as LOSSY_NAMES
 from report_data import build
 from rich.console import Console
-from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo
 
 import tokbench
 from tokbench.engine.describe import describe_metrics
@@ -26,8 +25,8 @@ from tokbench.report.document import Paragraph
 from tokbench.report.sections.overview import overview_document
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import CorpusInfo, OwnTexts, TokenizerInfo
-from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
+from tokbench.results.blocks import CorpusInfo, TokenizerInfo
+from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.results.model import Results
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
@@ -45,7 +44,6 @@ NAMED_SAFE = {
     *(name for name in METRICS if name.startswith(("kind_", "script_"))),  # of the vocabulary, not of a text
 }
 ROUND_TRIP = next(name for name, metric in METRICS.items() if metric.role == Role.ROUND_TRIP)
-PROBED = {metric.id for family in FAMILIES if family.study == PROBES.study for metric in family.values}
 UNKNOWN = next(name for name, metric in METRICS.items() if metric.role == Role.UNKNOWN)
 """Not judged below: who has an unknown token loses text by definition, so that all who do not are equal at 0."""
 JUDGED = sorted(name for name, metric in METRICS.items() if metric.direction != "none" and name != UNKNOWN)
@@ -64,24 +62,12 @@ def every_metric() -> Results:
             values = {LOSSY: 0.98, **dict.fromkeys(FAIR, 1.0)}
         if metric == UNKNOWN:
             values = dict.fromkeys(values, 0.0)
-        groups = [WHOLE] if metric in PROBED or info.timed else [WHOLE, "g", "h"]
-        corpus = OWN_TEXTS if metric in PROBED else "c"
+        groups = [WHOLE] if info.timed else [WHOLE, "g", "h"]
         results.cells += [
-            Cell(n, corpus, g, metric, float(v), info.unit, v - 0.25, v + 0.25, n=9)
+            Cell(n, "c", g, metric, float(v), info.unit, v - 0.25, v + 0.25, n=9)
             for n, v in values.items()
             for g in groups
         ]
-    answers = {
-        name: ProbeAnswerInfo(tokens=[[(1, "x")]], lossy={"hat": RoundTrip.LOSSY} if name == LOSSY else {})
-        for name in values
-    }
-    facts = {"probe": "p", "title": "P", "explanation": "E", "metrics": sorted(PROBED)}
-    results.studies.put(PROBES, [ProbeInfo(**facts, texts=[("hat", "hat")], answers=answers)])
-    results.own_texts = [
-        OwnTexts(metric=m, tokenizer=n, round_trip=RoundTrip.LOSSY if n == LOSSY else RoundTrip.EXACT)
-        for m in sorted(PROBED)
-        for n in values
-    ]
     return results
 
 
@@ -91,22 +77,20 @@ TABLES = CellTables(RESULTS)
 
 def test_metrics_in_which_loss_cannot_help_are_named():
     assert {name for name, metric in METRICS.items() if metric.loss_cannot_help} == NAMED_SAFE
-    assert tokbench.plugin.Metric(id="x", unit="", direction="none", formula="", definition="").loss_cannot_help == ""
 
 
 def test_the_best_value_wins_nothing_if_text_is_lost():
     assert len(JUDGED) > 100
     for metric in JUDGED:
-        corpus = OWN_TEXTS if metric in PROBED else "c"
         for group in {cell.group for cell in RESULTS.cells if cell.metric == metric}:
-            series = TABLES.series(metric, corpus, group)
+            series = TABLES.series(metric, "c", group)
             cell = series.cells[LOSSY]
             if metric in NAMED_SAFE:
                 assert cell.best == (metric != ROUND_TRIP)
                 continue
             assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY), metric
             assert series.cells[series.ranked()[0]].best
-        shown = heat_map(TABLES, corpus, metric)
+        shown = heat_map(TABLES, "c", metric)
         if shown and metric not in NAMED_SAFE:
             assert shown.tokenizers[-1] == LOSSY
             assert {level for row in shown.rows for _, level in row.cells[-1:]} == {None}
@@ -148,12 +132,10 @@ def test_a_run_without_a_round_trip_declares_no_best():
     results = replace(RESULTS, metrics=metrics, cells=cells)
     tables = CellTables(results)
     for metric in sorted(set(JUDGED) & set(results.metrics)):
-        series = tables.series(metric, OWN_TEXTS if metric in PROBED else "c")
+        series = tables.series(metric, "c")
         best = [name for name, cell in series.cells.items() if cell.best]
         if metric in NAMED_SAFE:
             assert best == [LOSSY]
-        elif metric in PROBED:  # which ask for losses themselves
-            assert best == [FAIR[-1]]
         else:
             assert best == []
             assert series.ranked() == [LOSSY, *FAIR], "the order of the run, as nothing is known"
@@ -218,7 +200,7 @@ tokenizers:
   letters: {backend: codepoints, train: {corpus: languages, vocab_size: 12}}
   bytes: {backend: utf8_bytes}
   units: {backend: utf16_units}
-metrics: [compression, fertility, continued_words, strr, utf8, roundtrip, vocabulary, usage, fairness, code, numbers, probes]
+metrics: [compression, fertility, continued_words, strr, utf8, roundtrip, vocabulary, fairness, code]
 report: {formats: [csv]}
 """
 TEXTS = {
@@ -249,11 +231,7 @@ def test_a_real_run_has_no_lossy_winner_in_any_family(tmp_path):
         if {name for name in values if values[name] == top} <= lossy:
             would_have_won.add(info.family)
     # In these families a tokenizer that loses text has the best raw value somewhere, so that this test can fail.
-    assert {"compression", "fertility", "vocabulary", "code", "probes"} <= would_have_won
-    case = next(probe for probe in ran.studies.get(PROBES) if probe.probe == "case")
-    assert case.answers["bytes"].lossy == {}
-    assert case.answers["words"].lossy == {label: RoundTrip.LOSSY for label, _ in case.texts}
-    assert re.search(r"\| words \| 1‡: ", markdown.render(ran))
+    assert {"compression", "fertility", "vocabulary", "code"} <= would_have_won
 
 
 @pytest.mark.parametrize(("share", "mark"), [(1 / 2500, ""), (0.0099, ""), (0.01, "†")])

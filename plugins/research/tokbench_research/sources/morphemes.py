@@ -104,7 +104,7 @@ class MorphemesSource(GroupedFilesSource):
         for reason, count in out.items():
             example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
             notes.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
-        return (*self._file_notes, *notes)
+        return (*self._group_notes, *notes)
 
     def documents(self) -> Iterator[Document]:
         for path, group in self._files:

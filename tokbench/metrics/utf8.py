@@ -63,13 +63,13 @@ def _split_characters(shard: Shard, ends: NDArray[np.int64]) -> tuple[NDArray[np
 
 def _split_clusters(inside: NDArray[np.bool_], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the first place in each cluster at which a token ends; ``inside`` has all places inside a cluster."""
-    cutting = ends[inside[ends]]
-    cutting = cutting[np.diff(cutting, prepend=-1) != 0]
+    cutting = np.unique(ends[inside[ends]])
     if len(cutting) < 2:  # noqa: PLR2004 - no place has one before it
         return cutting
     # Two places are in the same cluster if all places from the one to the other are inside it.
     parted = np.logical_or.reduceat(~inside[: cutting[-1] + 1], cutting[:-1] + 1)
-    return cutting[np.append(True, parted)]
+    first: NDArray[np.int64] = cutting[np.append(True, parted)]
+    return first
 
 
 _COUNTED: Final = (

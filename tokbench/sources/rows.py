@@ -77,7 +77,7 @@ def row_document(
 
 
 def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:
-    words = segments if isinstance(segments, list) else [None]
+    words: list[Any] = segments if isinstance(segments, list) else [None]
     nested = [word if isinstance(word, list) and word else [word] for word in words]
     mixed = len(set(map(type, words))) > 1
     if mixed or not all(isinstance(piece, str) and piece for word in nested for piece in word):

@@ -8,7 +8,7 @@ import pytest
 
 from tokbench.foundation.errors import InputError
 from tokbench_research.sources.aligned import AlignedOptions, aligned
-from tokbench_research.sources.cldr_names import CldrOptions, CldrSource
+from tokbench_research.sources.cldr_names import CldrSource
 from tokbench_research.sources.django_messages import DjangoSource, read_catalogue
 
 LOCALES = ("en", "de", "ja", "pt_BR")
@@ -41,7 +41,7 @@ def test_messages_are_those_of_gettext():
 
 def test_complete_languages_are_taken_by_default():
     pytest.importorskip("django")
-    texts = by_language(DjangoSource(AlignedOptions(coverage=0.85)).documents())
+    texts = by_language(DjangoSource(AlignedOptions()).documents())
     assert {"en", "fr", "sk"} <= set(texts)
     assert "fy" not in texts  # of which 20 messages are translated
     assert all(len(of_language) == len(texts["en"]) for of_language in texts.values())
@@ -49,7 +49,7 @@ def test_complete_languages_are_taken_by_default():
 
 def test_names_are_those_of_babel():
     babel = pytest.importorskip("babel")
-    texts = by_language(CldrSource(CldrOptions(locales=("en", "de", "hi"), kinds=("languages",))).documents())
+    texts = by_language(CldrSource(AlignedOptions(locales=("en", "de", "hi"))).documents())
     assert (texts["en"]["languages/fi"], texts["de"]["languages/fi"]) == ("Finnish", "Finnisch")
     assert texts["hi"]["languages/fi"] == babel.Locale("hi").languages["fi"]
     assert [*texts["en"]] == [*texts["hi"]]
@@ -58,7 +58,7 @@ def test_names_are_those_of_babel():
 def test_a_language_that_is_not_there():
     pytest.importorskip("babel")
     with pytest.raises(InputError, match="has no locale 'xx'"):
-        list(CldrSource(CldrOptions(locales=("en", "xx"))).documents())
+        list(CldrSource(AlignedOptions(locales=("en", "xx"))).documents())
 
 
 def test_no_text_in_common():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import NOT_ALIGNED, token_ends
-from tokbench.plugin import Encoded, HasTokenBytes, check_encoded, decode_batch, encode_batch, from_lists
+from tokbench.plugin import HasTokenBytes, decode_batch, from_lists
 from tokbench.plugin.metrics import (
     TOKEN_PLACES,
     Basis,
@@ -27,6 +27,7 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
+from tokbench_research import encoded_again
 
 _TWO: Final = 2
 _DRAWN: Final = 4
@@ -67,7 +68,7 @@ class Prompts(SummedMetric):
     def _prompts(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
         texts, count = encoded.shard.texts, len(encoded.shard)
         cuts = random_cuts(texts)
-        prompts = _encoded(encoded, [texts[cut.document][: cut.characters] for cut in cuts])
+        prompts = encoded_again(encoded.tokenizer, [texts[cut.document][: cut.characters] for cut in cuts])
         ends, aligned, first = _ends_by_document(encoded)
         names = "prompts broken_prompts tokens_back laid_prompts bytes_back"
         sums = {name: np.zeros(count, dtype=np.int64) for name in names.split()}
@@ -93,7 +94,7 @@ class Prompts(SummedMetric):
             draw = random.Random(f"{_SEED}:ids:{zlib.crc32(text)}")  # noqa: S311 - no secret
             drawn.append(draw.choices(ids, k=_DRAWN))
         sequences, canonical = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
-        again = _encoded(encoded, decode_batch(encoded.tokenizer, from_lists(drawn)))
+        again = encoded_again(encoded.tokenizer, decode_batch(encoded.tokenizer, from_lists(drawn)))
         for k, ids, (start, end) in zip(documents.tolist(), drawn, pairwise(again.offsets.tolist()), strict=True):
             sequences[k] = 1
             canonical[k] = again.ids[start:end].tolist() == ids
@@ -110,12 +111,6 @@ def _shared(prompt: NDArray[np.uint32], whole: NDArray[np.uint32]) -> int:
     most = min(len(prompt), len(whole))
     different = np.flatnonzero(prompt[:most] != whole[:most])
     return int(different[0]) if len(different) else most
-
-
-def _encoded(encoded: EncodedShard, texts: Sequence[str]) -> Encoded:
-    arrays = encode_batch(encoded.tokenizer, texts)
-    check_encoded(arrays, len(texts), encoded.tokenizer.vocab_size)
-    return arrays
 
 
 def _ends_by_document(encoded: EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:

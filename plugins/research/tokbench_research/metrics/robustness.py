@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import Shard
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import token_ends
-from tokbench.plugin import Document, check_encoded, encode_batch
+from tokbench.plugin import Document
 from tokbench.plugin.metrics import (
     TOKEN_PLACES,
     Basis,
@@ -29,6 +29,7 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
+from tokbench_research import encoded_again
 
 Kind = Literal[
     "typos",
@@ -218,7 +219,7 @@ class Robustness(SummedMetric):
         values = {"tokens": encoded.tokens}
         for kind, way in PERTURBATIONS.items():
             changed = encoded.shard.cached(("changed", kind), partial(_change, encoded.shard, kind))
-            after = _encode(encoded, changed.shard)
+            after = EncodedShard(encoded.loaded, changed.shard, encoded_again(encoded.tokenizer, changed.shard.texts))
             boundaries, kept = _boundaries(encoded, after, changed)
             values |= {kind: after.tokens * changed.counted, f"{kind} boundaries": boundaries, f"{kind} kept": kept}
             if way.without:
@@ -241,12 +242,6 @@ def _change(shard: Shard, kind: Kind) -> _Changed:
     all_count = not PERTURBATIONS[kind].without
     counted = np.array([all_count or new is not None for new in changed], dtype=np.int64)
     return _Changed(Shard("changed", shard.group, 0, documents, by_key=False), moved, counted)
-
-
-def _encode(encoded: EncodedShard, shard: Shard) -> EncodedShard:
-    arrays = encode_batch(encoded.tokenizer, shard.texts)
-    check_encoded(arrays, len(shard), encoded.tokenizer.vocab_size)
-    return EncodedShard(encoded.loaded, shard, arrays)
 
 
 def _boundaries(

@@ -16,9 +16,6 @@ from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 
-_LARGEST: Final = 1 << 24
-
-
 Tables = tuple[AnyCountTable, ...]
 
 
@@ -57,33 +54,20 @@ class UsageClasses(SummedMetric):
         name = encoded.loaded.name
         if name not in self._orders:
             try:
-                self._orders[name] = (
-                    merge_order(encoded.tokenizer) if encoded.tokenizer.vocab_size <= _LARGEST else None
-                )
+                self._orders[name] = merge_order(encoded.tokenizer)
             except ContractError:
                 self._orders[name] = None
         return self._orders[name]
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
-        counts = _classes(state)
-        if counts is None:
-            reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
-            return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
-        size, documents = state.vocab_size, state.documents
+        built = None if state.built is None else _dense(state.vocab_size, state.built)
+        classes = usage_classes(_dense(state.vocab_size, state.emitted), built)
         values: dict[str, Measured | NotApplicable] = {
-            f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
+            f"usage_{usage}": Measured(len(ids) / state.vocab_size, state.documents) for usage, ids in classes.items()
         }
-        if state.built is None:
+        if built is None:
             values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
         return values
-
-
-def _classes(state: UsageState) -> dict[Usage, int] | None:
-    if state.vocab_size > _LARGEST:
-        return None
-    emitted, built = (None if tables is None else _dense(state.vocab_size, tables) for tables in state[2:])
-    assert emitted is not None
-    return {usage: len(ids) for usage, ids in usage_classes(emitted, built).items()}
 
 
 def _dense(vocab_size: int, tables: Tables) -> NDArray[np.int64]:

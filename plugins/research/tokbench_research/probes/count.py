@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES, prompt_ids
 from tokbench.measuring.spans import cut_patterns, find_spans, touches
-from tokbench.plugin import HasSpecialTokens, decode_batch, encode_batch, from_lists
+from tokbench.plugin import HasSpecialTokens, decode_batch, from_lists
 from tokbench.plugin.metrics import EncodedShard
 from tokbench.tokenizers.contract import EncodesWithSpecial
+from tokbench_research import encoded_again
 from tokbench_research.metrics.drift.conversations import conversation
 
 Counts = Mapping[str, NDArray[Any]]
@@ -35,7 +36,7 @@ def _spaces(encoded: EncodedShard) -> Counts:
     """The key of a document is its last words, before which the prompt ends."""
     shard = encoded.shard
     prompts = [text.removesuffix(key) for text, key in zip(shard.texts, shard.keys, strict=True)]
-    cut, offsets = encode_batch(encoded.tokenizer, prompts)
+    cut, offsets = encoded_again(encoded.tokenizer, prompts)
     parts = (cut[start:end].tolist() for start, end in pairwise(offsets.tolist()))
     other = [whole[: len(part)] != part for part, whole in zip(parts, _ids(encoded), strict=True)]
     return {"led away": np.array(other, dtype=np.int64)}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES
 from tokbench.measuring.sums import merged
@@ -148,10 +149,14 @@ class Probes(SummedMetric):
 
     def map(self, encoded: EncodedShard) -> ProbeState:
         group, size = encoded.shard.group, len(encoded.shard)
-        counts = dict.fromkeys(_COLUMNS, np.zeros(size, dtype=np.int64))
+        counts: dict[str, NDArray[Any]] = dict.fromkeys(_COLUMNS, np.zeros(size, dtype=np.int64))
         if f"{group}: texts" in _COLUMNS or group == "words":
-            own = {"texts": np.ones(size), "tokens": encoded.tokens, "bytes": encoded.shard.n_bytes}
-            own |= COUNTS[group](encoded) if group in COUNTS else {}
+            own: dict[str, NDArray[Any]] = {
+                "texts": np.ones(size),
+                "tokens": encoded.tokens,
+                "bytes": encoded.shard.n_bytes,
+            }
+            own |= dict(COUNTS[group](encoded)) if group in COUNTS else {}
             counts |= {name: own[name.partition(": ")[2]] for name in _COLUMNS if name.partition(": ")[0] == group}
         return ProbeState(Sums.of(encoded.shard, **counts), ways_of_dates(encoded) if group == "dates" else Counter())
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.measuring.chat_templates import CHAT_TEMPLATES
-from tokbench.plugin import Tokenizer, check_encoded, encode_batch
+from tokbench.plugin import Tokenizer
 from tokbench.plugin.metrics import (
     EncodedShard,
     Measured,
@@ -23,6 +23,7 @@ from tokbench.plugin.metrics import (
     declared,
 )
 from tokbench.tokenizers.engine_contract import DecodesStream, EncodesChat, ReportsSpans
+from tokbench_research import encoded_again
 from tokbench_research.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
 from tokbench_research.metrics.drift.conversations import Conversation, conversation
 from tokbench_research.metrics.drift.shown import spans_of, stream_of
@@ -51,8 +52,7 @@ class DriftState(NamedTuple):
 
 def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
     distinct = list(dict.fromkeys(texts))
-    arrays = encode_batch(tokenizer, distinct)
-    check_encoded(arrays, len(distinct), tokenizer.vocab_size)
+    arrays = encoded_again(tokenizer, distinct)
     flat, places = arrays.ids.tolist(), pairwise(arrays.offsets.tolist())
     return {text: flat[start:end] for text, (start, end) in zip(distinct, places, strict=True)}
 

@@ -132,6 +132,7 @@ _COLUMNS: Final = {
     *(column for metric in VALUES for column in metric.of),
     *(f"{metric.of[0].partition(':')[0]}: texts" for metric in VALUES if metric.of),
 }
+_GROUPS: Final = {column.partition(":")[0] for column in _COLUMNS}
 
 
 class ProbeState(NamedTuple):
@@ -150,13 +151,9 @@ class Probes(SummedMetric):
     def map(self, encoded: EncodedShard) -> ProbeState:
         group, size = encoded.shard.group, len(encoded.shard)
         counts: dict[str, NDArray[Any]] = dict.fromkeys(_COLUMNS, np.zeros(size, dtype=np.int64))
-        if f"{group}: texts" in _COLUMNS or group == "words":
-            own: dict[str, NDArray[Any]] = {
-                "texts": np.ones(size),
-                "tokens": encoded.tokens,
-                "bytes": encoded.shard.n_bytes,
-            }
-            own |= dict(COUNTS[group](encoded)) if group in COUNTS else {}
+        if group in _GROUPS:
+            own = {"texts": np.ones(size), "tokens": encoded.tokens, "bytes": encoded.shard.n_bytes}
+            own = {**own, **COUNTS[group](encoded)} if group in COUNTS else own
             counts |= {name: own[name.partition(": ")[2]] for name in _COLUMNS if name.partition(": ")[0] == group}
         return ProbeState(Sums.of(encoded.shard, **counts), ways_of_dates(encoded) if group == "dates" else Counter())
 

@@ -50,7 +50,6 @@ def test_the_formats_register_themselves():
         "parquet": "results.parquet",
         "curve": "curve.csv",
         "documents": "documents.csv",
-        "documents_parquet": "documents.parquet",
         "pairs": "pairs.csv",
         "agreement": "agreement.csv",
         "overlap": "overlap.csv",

@@ -13,10 +13,9 @@ from metric_views import metric, values, view
 import tokbench
 from tokbench.formats.csv import agreement_csv, overlap_csv
 from tokbench.measuring.metric import CorpusStates, NotApplicable
-from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
+from tokbench.report.charts.pair_map import average_linkage, full_table, leaves
 from tokbench.report.sections.matrices import matrix_sections
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import PairMatrix
 from tokbench.results.model import Results
 from tokbench_research.metrics import context
 
@@ -221,14 +220,6 @@ def test_reports_and_tables_show_the_pairs(tmp_path):
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
     assert Results.read(path).matrices == results.matrices
-
-
-def test_a_map_with_a_gap_has_no_tree():
-    gap = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[1.0], [None, 1.0]])
-    assert 'class="tree"' not in pair_map(gap, gap.names, "gap").__html__()
-    full = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[0.0], [0.5, 0.0]])
-    drawn = pair_map(full, full.names, "full").__html__()
-    assert 'class="tree"' in drawn
 
 
 def test_the_context_of_a_text_by_hand(small):

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import tiktoken
 from sentencepiece import SentencePieceProcessor
-from tokenizers import BertWordPieceTokenizer
 
 import tokbench
 from tokbench.corpus.shards import Shard
-from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.plugin import Document, Options, encode_batch
 from tokbench.plugin.metrics import EncodedShard, Sums
@@ -48,13 +46,8 @@ def of_sentencepiece(processor, text):
     return found["ids"], [len(text[:end].encode()) for _, end in found["offsets"]]
 
 
-def of_bert(tokenizer, text):
-    found = tokenizer.encode(text, add_special_tokens=False)
-    return found.ids, [len(text[:end].encode()) for _, end in found.offsets]
-
-
 def libraries(data):
-    vocabulary, model = data / "hf" / "bert-base-uncased.vocab.txt", data / "spm" / "mistral_v1.model"
+    model = data / "spm" / "mistral_v1.model"
     return {
         "bpe": (of_tiktoken, tiktoken.get_encoding("gpt2"), {"backend": "tiktoken", "encoding": "gpt2"}),
         "sentencepiece": (
@@ -62,15 +55,10 @@ def libraries(data):
             SentencePieceProcessor(model_file=str(model)),
             {"backend": "sentencepiece", "path": model},
         ),
-        "wordpiece": (
-            of_bert,
-            BertWordPieceTokenizer(str(vocabulary)),
-            {"backend": "huggingface", "vocab_txt": vocabulary},
-        ),
     }
 
 
-@pytest.mark.parametrize("name", ["bpe", "sentencepiece", "wordpiece"])
+@pytest.mark.parametrize("name", ["bpe", "sentencepiece"])
 def test_brute_force_with_the_library_s_own_ids_and_offsets(name, texts, data):
     ids_and_ends, library, options = libraries(data)[name]
     broken, back, lost = (np.zeros(len(texts), dtype=np.int64) for _ in range(3))
@@ -117,17 +105,3 @@ def test_ids_that_no_text_gives_by_hand():
     assert values(DOUBLES, ["aa"])["canonical_ids"].value == 0
     # Four times aaaa is that: no merge makes more of it.
     assert values(DOUBLES, ["aaaa", "b"])["canonical_ids"].value == 1
-
-
-@pytest.mark.parametrize("name", CHAT_TEMPLATES)
-def test_special_tokens_of_a_template_are_marked_and_text_is_not(name):
-    """Text in brackets is a special token (in Llama 2 only <s> and </s>); all other parts are text."""
-    messages = [Message("system", "Sys"), Message("user", "Ask"), Message("assistant", "Say"), Message("user", "Go")]
-    parts = list(CHAT_TEMPLATES[name].write(messages))
-    texts = [part.text.strip() for part in parts if part.text.strip()]
-    marked = [text in {"<s>", "</s>"} if name == "Llama 2" else text[0] in {"<", "["} for text in texts]
-    assert [part.control for part in parts if part.text.strip()] == marked
-    assert any(marked)
-    assert all(any(message.content in part.text for part in parts) for message in messages[1:])
-    shorter = list(CHAT_TEMPLATES[name].write(messages, reply=False))
-    assert shorter == parts[: len(shorter)]

@@ -95,6 +95,15 @@ class Role(StrEnum):
     ID_COUNTS = "counts of ids"
 
 
+class Basis(NamedTuple):
+    """The documents that count, where not all do."""
+
+    column: str
+    """The column of the sums that counts them."""
+    missing: str
+    """The reason for a missing value if no document counts."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """One number of a family, with its definition: a column of ``results.csv``."""
@@ -111,6 +120,8 @@ class Metric:
     of: tuple[str, ...] = ()
     """The columns of :class:`~tokbench.measuring.sums.Sums` of which it is the ratio, or the one whose sum it is; empty
     if the family computes it otherwise. See :func:`tokbench.measuring.counted.declared`."""
+    basis: Basis | None = None
+    """The documents that count; ``None`` for all."""
     needs: tuple[type, ...] = ()
     """Capabilities of which a tokenizer must have one."""
     whole: bool = False

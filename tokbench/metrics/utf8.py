@@ -76,7 +76,8 @@ _COUNTED: Final = (
     "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
 )
 
-_lower = partial(Metric, direction="lower", needs=(HasTokenBytes,))
+_BASIS: Final = Basis("counted", "no document came back exactly")
+_lower = partial(Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
 
 SPEC: Final = counted(
     "utf8",
@@ -97,6 +98,5 @@ SPEC: Final = counted(
         "out) that a token boundary crosses: letters parted from their marks, emoji from their modifiers, and "
         f"characters that are split. {_COUNTED}",
     ),
-    basis=Basis("counted", "no document came back exactly"),
     by_script=True,
 )

@@ -11,7 +11,7 @@ from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.plugin import Document, Options, encode_batch
 from tokbench.plugin.metrics import EncodedShard, Sums
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench_research.metrics.prompts import Prompts, random_cuts
+from tokbench_research.metrics.prompts import SPEC, random_cuts
 
 
 def shard_of(texts):
@@ -20,11 +20,11 @@ def shard_of(texts):
 
 def sums(tokenizer, texts):
     encoded = EncodedShard(LoadedTokenizer("t", tokenizer), shard_of(texts), encode_batch(tokenizer, texts))
-    return Prompts(Options()).map(encoded)
+    return SPEC.text(Options()).map(encoded)
 
 
 def values(tokenizer, texts):
-    return Prompts(Options()).finish(sums(tokenizer, texts))
+    return SPEC.text(Options()).finish(sums(tokenizer, texts))
 
 
 @pytest.fixture(scope="module")

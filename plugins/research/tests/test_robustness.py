@@ -17,7 +17,6 @@ from tokbench_research.metrics.robustness import (
     PERTURBATIONS,
     SPEC,
     Kind,
-    Robustness,
     perturbed,
 )
 
@@ -28,7 +27,7 @@ TEXT = (
 
 
 def values(tokenizer, texts):
-    metric = Robustness(Options())
+    metric = SPEC.text(Options())
     shard = Shard("c", "g", 0, [Document(text, "g", str(k), "") for k, text in enumerate(texts)], by_key=False)
     return metric.finish(
         metric.map(EncodedShard(LoadedTokenizer("t", tokenizer), shard, encode_batch(tokenizer, texts)))

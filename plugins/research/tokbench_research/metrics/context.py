@@ -188,10 +188,10 @@ class ContextMetric(SummedMetric):
             "bigram_entropy": lacking if entropy is None else Measured(entropy, documents),
             "accessor_variety": alone if variety is None else Measured(variety, documents),
         }
-        short = f"no document has {_WINDOW:,} tokens"
-        return values | declared(SPEC.values, state.windows, Basis("documents", short))
+        return values | declared(SPEC.values, state.windows)
 
 
+_BASIS: Final = Basis("documents", f"no document has {_WINDOW:,} tokens")
 _value = partial(Metric, direction="none", no_interval=DEPENDS_ON_AMOUNT)
 
 _EVEN: Final = (
@@ -214,7 +214,9 @@ SPEC: Final = MetricFamily(
             "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
             "have few, words have many. It grows with the amount of text, up to 1 MB of a group.",
         ),
-        Metric("mattr", "share of tokens", "none", of=("kinds", "tokens"), label="moving type-token ratio").means(
+        Metric(
+            "mattr", "share of tokens", "none", of=("kinds", "tokens"), label="moving type-token ratio", basis=_BASIS
+        ).means(
             "Σ over windows of distinct ids / Σ over windows of tokens; windows of 2,000 tokens, one every 1,000",
             "Type-token ratio of windows of one size (Covington and McFall 2010), which does not depend on the "
             "amount of text. Windows lie inside documents, so that short documents have none.",

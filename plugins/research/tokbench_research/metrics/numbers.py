@@ -87,7 +87,7 @@ def _count(
     return Counter(dict(zip(kinds, counts[places].tolist(), strict=True)))
 
 
-_value = partial(Metric, needs=TOKEN_PLACES)
+_value = partial(Metric, needs=TOKEN_PLACES, basis=_BASIS)
 
 _RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
 _LONG: Final = "runs of more than three digits"
@@ -165,7 +165,7 @@ class Numbers(SummedMetric):
         documents = int(state.sums.columns[_BASIS.column].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in VALUES}
-        return declared(VALUES, state.sums, _BASIS) | {"digits_consistency": _consistency(state, documents)}
+        return declared(VALUES, state.sums) | {"digits_consistency": _consistency(state, documents)}
 
 
 def _consistency(state: NumbersState, documents: int) -> Measured | NotApplicable:

@@ -14,21 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
+from tokbench.measuring.counted import Counts
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import token_ends
 from tokbench.plugin import Document
-from tokbench.plugin.metrics import (
-    TOKEN_PLACES,
-    Basis,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    SummedMetric,
-    Sums,
-    declared,
-)
+from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
 from tokbench_research import encoded_again
 
 Kind = Literal[
@@ -212,25 +202,17 @@ class _Changed(NamedTuple):
     counted: NDArray[np.int64]
 
 
-class Robustness(SummedMetric):
-    """The text metric."""
-
-    def map(self, encoded: EncodedShard) -> Sums:
-        values = {"tokens": encoded.tokens}
-        for kind, way in PERTURBATIONS.items():
-            changed = encoded.shard.cached(("changed", kind), partial(_change, encoded.shard, kind))
-            after = EncodedShard(encoded.loaded, changed.shard, encoded_again(encoded.tokenizer, changed.shard.texts))
-            boundaries, kept = _boundaries(encoded, after, changed)
-            values |= {kind: after.tokens * changed.counted, f"{kind} boundaries": boundaries, f"{kind} kept": kept}
-            if way.without:
-                values |= {f"{kind} documents": changed.counted, f"{kind} tokens": encoded.tokens * changed.counted}
-        return Sums.of(encoded.shard, **values)
-
-    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        values: dict[str, Measured | NotApplicable] = {}
-        for kind, way in PERTURBATIONS.items():
-            values |= declared(_METRICS[kind], state, Basis(f"{kind} documents", way.without) if way.without else None)
-        return values
+def count_changed(encoded: EncodedShard, _: object) -> Counts:
+    """Count tokens and boundaries of each document after each change."""
+    values = {"tokens": encoded.tokens}
+    for kind, way in PERTURBATIONS.items():
+        changed = encoded.shard.cached(("changed", kind), partial(_change, encoded.shard, kind))
+        after = EncodedShard(encoded.loaded, changed.shard, encoded_again(encoded.tokenizer, changed.shard.texts))
+        boundaries, kept = _boundaries(encoded, after, changed)
+        values |= {kind: after.tokens * changed.counted, f"{kind} boundaries": boundaries, f"{kind} kept": kept}
+        if way.without:
+            values |= {f"{kind} documents": changed.counted, f"{kind} tokens": encoded.tokens * changed.counted}
+    return values
 
 
 def _change(shard: Shard, kind: Kind) -> _Changed:
@@ -262,14 +244,20 @@ def _boundaries(
 
 def _metrics(kind: Kind, way: Perturbation) -> tuple[Metric, Metric]:
     done = f"{way.title}." + " Documents without such a letter do not count." * bool(way.without)
+    basis = Basis(f"{kind} documents", way.without) if way.without else None
     needed = Metric(
-        f"robust_{kind}_{PERCENT}", "ratio", "lower", of=(kind, f"{kind} tokens" if way.without else "tokens")
+        f"robust_{kind}_{PERCENT}",
+        "ratio",
+        "lower",
+        of=(kind, f"{kind} tokens" if way.without else "tokens"),
+        basis=basis,
     )
     kept = Metric(
         f"robust_{kind}_kept_{PERCENT}",
         "share of boundaries",
         "higher",
         of=(f"{kind} kept", f"{kind} boundaries"),
+        basis=basis,
         needs=TOKEN_PLACES,
     )
     return (
@@ -284,12 +272,10 @@ def _metrics(kind: Kind, way: Perturbation) -> tuple[Metric, Metric]:
     )
 
 
-_METRICS: Final = {kind: _metrics(kind, way) for kind, way in PERTURBATIONS.items()}
-
-SPEC: Final = MetricFamily(
-    name="robustness",
-    summary="tokens and boundaries under typos, capitals, look-alikes, invisible characters, OCR, transliteration",
-    text=Robustness,
+SPEC: Final = counted(
+    "robustness",
+    "tokens and boundaries under typos, capitals, look-alikes, invisible characters, OCR, transliteration",
+    count_changed,
+    *(metric for kind, way in PERTURBATIONS.items() for metric in _metrics(kind, way)),
     by_script=True,
-    values=tuple(metric for metrics in _METRICS.values() for metric in metrics),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from shared_fixtures import cell, problems
+from shared_fixtures import cell
 
 import tokbench
 from tokbench.formats import markdown
@@ -130,19 +130,6 @@ def test_what_cannot_be_compared_says_why(write_config, aligned, corpora, reason
     assert results.cells
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
     assert all(c.reason.startswith(reason) for c in results.cells)
-
-
-def test_a_wrong_reference_is_a_problem_with_its_place(write_config, aligned):
-    [line] = problems(write_config(CORPUS.format(more=", reference: eng")))
-    assert line.startswith("run.yaml:4:80: unknown group 'eng'")
-    unaligned = "  c: {source: text, path: '??.txt', document: line, reference: en}"
-    assert len(problems(write_config(unaligned))) == 1
-
-
-def test_a_tokenizer_that_fails_fails_its_own_cells(write_config, aligned, faulty):
-    results = run(write_config, tokenizers="  bytes: {backend: utf8_bytes}\n  bad: {backend: DecodeRaises}")
-    assert cell(results, "bytes", "premium", "th").value == 3
-    assert {c.status for c in results.cells if c.tokenizer == "bad"} == {Status.FAILED}
 
 
 def test_the_section_has_bars_and_curves(write_config):

@@ -81,17 +81,6 @@ def test_compiled_code_and_numpy_count_the_same(texts):
     assert found[0] == found[1]
 
 
-def test_strr_needs_places():
-    # Lossy as to capitals, but it says itself where its tokens lie; one without either has no value.
-    assert values("strr", look(b"A b Bee", tokenizer=Lossy()))["strr"].value == 2 / 3
-
-    class Silent:
-        vocab_size, encode, decode = Lossy.vocab_size, Lossy.encode, Lossy.decode
-
-    silent = values("strr", look(b"A", tokenizer=Silent()))["strr"]
-    assert silent == NotApplicable("no document's tokens could be laid onto its bytes")
-
-
 def test_the_unknown_token_keeps_nothing():
     # 'z' is unknown to it, 'a' and 'b' are not.
     assert values("strr", look(b"a z b", tokenizer=Lossy()))["strr"].value == 2 / 3

@@ -106,21 +106,6 @@ def test_a_lossy_tokenizer_for_every_cause(tokenizer, text, cell, cause):
     assert (told.cause, told.documents, told.taking_part) == (cause, lossy, lossy)
 
 
-def test_exact_documents_are_not_looked_at():
-    class Exact(Rewrites):
-        @property
-        def unk_id(self):
-            return None
-
-        def token_bytes(self, token_id, /):
-            raise AssertionError
-
-    m = metric("roundtrip")
-    state = m.map(view(Exact(lambda text: text), "a  b", "é"))
-    assert m.loss(state) is None
-    assert m.finish(state)["whitespace_fidelity"].value == 1
-
-
 def test_white_space_by_hand():
     collapse = Rewrites(lambda text: " ".join(text.split()))
     # Of ' a', '\tb\n' and 'c d' five code points are white space; one space stays where it was.

@@ -110,9 +110,3 @@ def test_consistency_has_the_interval_of_a_ratio():
     ends = jackknife(*(np.bincount(buckets, column, 32) for column in (alike, runs)))
     assert (got.ci_low, got.ci_high, got.no_interval) == ends
     assert got.ci_low < got.value < got.ci_high
-
-
-def test_no_numbers_at_all():
-    got = found(tokbench.load("utf8_bytes"), "none")
-    assert got["digits_right_triples"] == "there are no runs of more than three digits"
-    assert got["digits_consistency"] == "there are no runs of 2 digits and more"

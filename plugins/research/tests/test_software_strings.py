@@ -9,7 +9,7 @@ import pytest
 from tokbench.foundation.errors import InputError
 from tokbench_research.sources.aligned import AlignedOptions, aligned
 from tokbench_research.sources.cldr_names import CldrSource
-from tokbench_research.sources.django_messages import DjangoSource, read_catalogue
+from tokbench_research.sources.django_messages import DjangoSource
 
 LOCALES = ("en", "de", "ja", "pt_BR")
 
@@ -55,18 +55,6 @@ def test_names_are_those_of_babel():
     assert [*texts["en"]] == [*texts["hi"]]
 
 
-def test_a_language_that_is_not_there():
-    pytest.importorskip("babel")
-    with pytest.raises(InputError, match="has no locale 'xx'"):
-        list(CldrSource(AlignedOptions(locales=("en", "xx"))).documents())
-
-
 def test_no_text_in_common():
     with pytest.raises(InputError, match="here has no text that all of en, de have; name fewer locales"):
         list(aligned({"en": {"a": "A"}, "de": {"b": "B"}}, AlignedOptions(locales=("en", "de")), "here"))
-
-
-@pytest.mark.parametrize("data", [b"", b"x" * 40])
-def test_a_catalogue_that_is_none(data):
-    with pytest.raises(ValueError, match=r"not a \.mo file"):
-        read_catalogue(data)

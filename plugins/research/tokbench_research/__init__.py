@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from tokbench.plugin import Encoded, Tokenizer, check_encoded, encode_batch
+
+Counts = Mapping[str, NDArray[Any]]
+"""By name, a number for each document of a shard."""
 
 
 def encoded_again(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:

@@ -12,12 +12,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.counted import Counts
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import NOT_ALIGNED, token_ends
 from tokbench.plugin import HasTokenBytes, decode_batch, from_lists
 from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
-from tokbench_research import encoded_again
+from tokbench_research import Counts, encoded_again
 
 _TWO: Final = 2
 _DRAWN: Final = 4

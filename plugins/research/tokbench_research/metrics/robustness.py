@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.measuring.counted import Counts
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import token_ends
 from tokbench.plugin import Document
 from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
-from tokbench_research import encoded_again
+from tokbench_research import Counts, encoded_again
 
 Kind = Literal[
     "typos",

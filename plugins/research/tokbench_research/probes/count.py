@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,8 @@ from tokbench.measuring.spans import cut_patterns, find_spans, touches
 from tokbench.plugin import HasSpecialTokens, decode_batch, from_lists
 from tokbench.plugin.metrics import EncodedShard
 from tokbench.tokenizers.contract import EncodesWithSpecial
-from tokbench_research import encoded_again
+from tokbench_research import Counts, encoded_again
 from tokbench_research.metrics.drift.conversations import conversation
-
-Counts = Mapping[str, NDArray[Any]]
 
 _JOINER: Final = "\u200d"
 _DIGITS: Final = re.compile(rb"[0-9]+")

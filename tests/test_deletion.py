@@ -25,7 +25,7 @@ DELETED = (
 )
 """Plugins of every kind: defaults, some that others need, and some that nothing needs."""
 
-_FILES = {f"tokbench/sources/{name}.py" for name in ("files", "chosen_files", "compressed", "remote_files")}
+_FILES = {f"tokbench/sources/{name}.py" for name in ("files", "compressed", "remote_files")}
 _ROWS = {"tokbench/sources/jsonl.py", "tokbench/sources/rows.py", "tokbench/sources/gold.py", *_FILES}
 CORPORA = {
     "{source: sample, part: languages, groups: [en]}": {"tokbench/sources/sample", "tokbench/sources/text.py", *_ROWS},

@@ -199,7 +199,6 @@ def test_templates_of_groups_insert_names_and_do_nothing_else(write_config, tmp_
     [
         ({"metrics": "[no_merge]"}, "7:11: metric 'no_merge' is incomplete: NoMerge .* add 'def merge"),
         ({"metrics": "[no_return]"}, "7:11: metric 'no_return' is incomplete: None was returned"),
-        ({"metrics": "[no_title]"}, "7:11: metric 'no_title' is incomplete: NoTitle .* add 'title: str', 'def ask"),
         ({"metrics": "[no_measure]"}, "7:11: metric 'no_measure' is incomplete: Characters .* add 'def measure"),
         ({"corpora": "  c: {source: no_licence}"}, "4:15: corpus source 'no_licence' .* add 'licence: str'"),
         ({"corpora": "  c: {source: a_class}"}, "4:15: corpus source 'a_class' .* the class NoLicence"),

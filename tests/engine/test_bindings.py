@@ -111,11 +111,6 @@ REFUSED = {
         "[compression, {nsl: {reference: a}}]",
         {"10:42": "'a' is not measured on 'code'"},
     ),
-    "own texts": (
-        "  a: {backend: utf8_bytes}",
-        "[compression, {probes: {corpora: [prose]}}]",
-        {"9:43": "remove 'corpora'"},
-    ),
 }
 
 

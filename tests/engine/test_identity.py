@@ -123,7 +123,7 @@ def test_the_code_of_every_plugin_that_tokbench_brings_is_found():
         if backend.plugin.distribution == "tokbench":
             assert identities.backend(backend.spec, backend.plugin)["code"]
     for family in registry.metrics.entries.values():
-        if family.spec.text or family.spec.own_texts:
+        if family.spec.text:
             assert identities.family(family.spec, Options(), family.plugin)["code"], family.spec.name
     compression = registry.metrics.entries["compression"]
     found = identities.family(compression.spec, compression.spec.options(), compression.plugin)["code"]

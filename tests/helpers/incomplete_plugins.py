@@ -24,13 +24,6 @@ class NoMerge:
     raw = Characters.raw
 
 
-class NoTitle:
-    name = "untitled"
-    explanation = "It has no title."
-    values = (VALUE,)
-    ask = None
-
-
 class Chosen(Options):
     corpora: tuple[CorpusName, ...] = ()
 
@@ -46,11 +39,6 @@ class NumberOfChosen(Characters):
 def register_metrics(register):
     register(MetricFamily(name="no_merge", summary="x", values=(VALUE,), text=NoMerge))
     register(MetricFamily(name="no_return", summary="x", values=(VALUE,), text=lambda _: None))
-    register(
-        MetricFamily(
-            name="no_title", summary="x", values=(VALUE,), study="probes", make=lambda _: [NoTitle()], own_texts=True
-        )
-    )
     register(MetricFamily(name="no_measure", summary="x", values=(VALUE,), timed=Characters))
     register(MetricFamily(name="chosen", summary="x", values=(VALUE,), text=NumberOfChosen, options=Chosen))
 

@@ -10,7 +10,6 @@ from tokbench.results import blocks
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.segmentation.segmented_text import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, WorstDocument
-from tokbench_research.probes.block import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"
@@ -197,15 +196,7 @@ def _cut(tokenizer: str, text: str, size: int) -> Segmentation:
 
 
 def _texts(results: Results, hostile: list[str]) -> None:
-    """A probe, and texts as tokens: one that cannot be aligned, one that failed, and excerpts of documents."""
-    asked = [("hat", "hat"), ("␣HAT", " HAT"), *((text, text) for text in hostile)]
-    own = [ProbeText(label="hatter", text="hatter", tokens=[(7, "hatter")])]
-    answer = ProbeAnswerInfo(tokens=[list(enumerate(text)) for _, text in asked], own=own)
-    probe = ProbeInfo(
-        probe="case", title="One word", explanation="What it shows.", metrics=["tokens"], texts=asked,
-        answers={"cl100k": answer, "o200k": ProbeAnswerInfo(reason="it did not load")},
-    )  # fmt: skip
-    results.studies.put(PROBES, [probe])
+    """Texts as tokens: one that cannot be aligned, one that failed, and excerpts of documents."""
     block = ShownTexts(texts=[], worst=[])
     for number, text in enumerate(["né 東京\n  x", *(text for text in hostile if text != SURROGATE)]):
         lines = [_cut(name, text, size) for size, name in enumerate(("cl100k", "o200k", "llama3"), 1)]

@@ -8,12 +8,7 @@ from own_metrics import VALUE, Characters
 from tokbench.plugin.metrics import Measured, MetricFamily
 from tokbench.testing.metrics import check_metric, families
 
-OPTIONS = {
-    "agreement": {"sample": 400},
-    "context": {"window": 3, "stride": 2, "sample": 400},
-    "nsl": {"reference": "bytes"},
-    "robustness": {"kinds": ("ocr", "transliteration")},
-}
+OPTIONS = {"nsl": {"reference": "bytes"}}
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.name)

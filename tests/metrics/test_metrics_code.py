@@ -7,8 +7,7 @@ import pytest
 from cutting import ByPattern
 from hypothesis import given
 from hypothesis import strategies as st
-from shared_fixtures import cell
-from test_metrics import metric, values, view
+from metric_views import metric, values, view
 
 import tokbench
 from tokbench.measuring.metric import NotApplicable
@@ -53,12 +52,6 @@ def test_tabs_are_apart():
     assert got["indent_share"] == close((1 + 2 + 3 + 1) / (7 + 5 + 5))
 
 
-def test_a_token_that_also_ends_the_line_costs_nothing():
-    got = found(ByPattern(r"\n *|\w+|[^\w\s]| "), INDENTED)
-    assert got["indent_share"] == 0
-    assert got["indent_spaces_per_line"] == 0
-
-
 def test_levels_are_of_the_document():
     shard = view(tokbench.load("utf8_bytes"), "a\n  b\n    c\n", "a\n    b\n        c\n", "/*\n * x\n */\n").shard
     assert lines_of(shard).levels.tolist() == [0, 1, 2, 0, 1, 2, 0, 0, 0]
@@ -70,15 +63,6 @@ def test_identifiers_by_style():
     assert [got[f"identifier_tokens_{style}"] for style in STYLES] == [3, 3, 2, 2, (1 + 3) / 2]
     assert got["identifier_tokens"] == close((3 + 3 + 2 + 2 + 1 + 3) / 6)
     assert got["identifiers_whole"] == close(1 / 6)
-
-
-def test_operators_by_class():
-    got = found(ByPattern(r"\w+|\s|==|."), "a += b == c // d ===== e\n")
-    assert got["operators_whole"] == close(1 / 3)
-    assert got["operators_whole_assignment"] == 0
-    assert got["operators_whole_comparison"] == 1
-    assert got["operators_whole_arithmetic"] == 0
-    assert got["operators_whole_logic"] == "there are no logic operators"
 
 
 def test_isolated_operators_by_hand():
@@ -145,14 +129,6 @@ def test_without_tree_sitter_the_rest_is_measured(monkeypatch):
     assert got["identifiers_whole"] == 1
 
 
-def test_tokens_that_cannot_be_laid_out():
-    class Capitals(ByPattern):
-        def decode(self, ids, /):
-            return super().decode(ids).upper()
-
-    assert all(isinstance(reason, str) for reason in found(Capitals("."), "x = 1\n").values())
-
-
 TEXTS = st.lists(st.text("  \t\nxé=_1", max_size=30), min_size=1, max_size=4)
 
 
@@ -173,11 +149,3 @@ def test_a_naive_count_gives_the_same(texts, size):
     got = metric("code").map(view(ByPattern(f".{{1,{size}}}"), *texts)).sums
     assert got.total("indentation tokens").value == spent
     assert got.total("lines").value == lines
-
-
-def test_in_a_run(write_config):
-    results = tokbench.run(write_config("  sample: {source: sample, part: code}", metrics="[code]"), workers=0)
-    assert not results.failed
-    assert cell(results, "bytes", "indent_tokens_per_space", "python").value == 1
-    assert cell(results, "bytes", "indent_tabs_per_level", "go").value == 1
-    assert cell(results, "bytes", "operators_whole").value == 0

@@ -1,4 +1,4 @@
-"""Words kept whole, characters split, boundaries against a gold standard: hand-computed values and brute force."""
+"""Words kept whole, characters split: hand-computed values and brute force."""
 
 import functools
 from itertools import pairwise
@@ -7,50 +7,16 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from test_metrics import Lossy, metric, values
+from metric_views import Cut, Lossy, gold, look, metric, values
 
 from tokbench.corpus.contract import Document, Gold
-from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.shards import shards
 from tokbench.corpus.words.find import find_words
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.metric import Measured, NotApplicable
-from tokbench.measuring.sums import Sums
 from tokbench.measuring.word_units import NO_GOLD
-from tokbench.metrics import utf8 as families_utf8
 from tokbench.metrics.utf8 import count_split
-from tokbench.sources.gold import gold_segments
 from tokbench.tokenizers.batch import encode_batch
-
-
-class Cut:
-    """Cuts each text as it is told: ``|`` in bytes parts the tokens."""
-
-    vocab_size = 10_000
-
-    def __init__(self, *cut):
-        self._cut = {data.replace(b"|", b""): [piece for piece in data.split(b"|") if piece] for data in cut}
-        self._tokens = sorted({piece for pieces in self._cut.values() for piece in pieces})
-
-    def encode(self, text, /):
-        return [self._tokens.index(piece) for piece in self._cut[text.encode()]] if text else []
-
-    def decode(self, ids, /):
-        return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
-
-    def token_bytes(self, token_id, /):
-        return self._tokens[token_id]
-
-
-def look(*cut, tokenizer=None, group="en", golds=None):
-    texts = [data.replace(b"|", b"").decode() for data in cut]
-    golds = golds or [None] * len(texts)
-    rows = [
-        Document(text, group, str(k), f"c:{k}", gold) for k, (text, gold) in enumerate(zip(texts, golds, strict=True))
-    ]
-    tokenizer = tokenizer or Cut(*cut)
-    return EncodedShard(
-        LoadedTokenizer("t", tokenizer), Shard("c", group, 0, rows, by_key=False), encode_batch(tokenizer, texts)
-    )
 
 
 def utf8(text):
@@ -62,26 +28,20 @@ PIECES = st.lists(
 )
 
 
-@given(texts=st.lists(PIECES.map(b"".join), min_size=1, max_size=4), cut=st.integers(0, 2), tokens=st.integers(1, 5))
-def test_utf8_is_the_same_however_many_tokens_are_looked_at_together(texts, cut, tokens):
+@given(texts=st.lists(PIECES.map(b"".join), min_size=1, max_size=4), cut=st.integers(0, 2))
+def test_utf8_equals_a_loop(texts, cut):
     plain = dict.fromkeys(text.replace(b"|", b"") for text in texts)
     cuts = [b"|".join(bytes([byte]) for byte in text) if cut == 2 else text for text in plain] if cut else texts
     first = {text.replace(b"|", b""): text for text in cuts}  # a text is cut in one way
     view = look(*first.values())
-    found = [Sums.of(view.shard, **count_split(view, None)).raw()]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(families_utf8, "_TOKENS", tokens)
-        found.append(Sums.of(view.shard, **count_split(view, None)).raw())
-    assert found[0] == found[1]
+    found = count_split(view, None)
     data, ends = view.shard.data, view.token_ends.ends.tolist()
     spans = find_words(view.shard.texts, "grapheme")
     places = list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True))
     split = [any(start < end < stop for end in ends) for start, stop in places]
-    assert sum(found[0]["sums"]["split_clusters"]) == sum(split)
+    assert found["split_clusters"].sum() == sum(split)
     inside = [0x80 <= byte < 0xC0 for byte in data] + [False]
-    assert sum(found[0]["sums"]["partial_tokens"]) == sum(
-        inside[start] or inside[end] for start, end in pairwise([0, *ends])
-    )
+    assert found["partial_tokens"].sum() == sum(inside[start] or inside[end] for start, end in pairwise([0, *ends]))
 
 
 @pytest.mark.parametrize(
@@ -100,25 +60,9 @@ def test_words_kept_whole(cut, words, whole):
     assert (found.value, found.n, found.unit) == ((whole + 1) / (words + 1), 2, "share of words (UAX #29)")
 
 
-def test_strr_needs_places():
-    # Lossy as to capitals, but it says itself where its tokens lie; one without either has no value.
-    assert values("strr", look(b"A b Bee", tokenizer=Lossy()))["strr"].value == 2 / 3
-
-    class Silent:
-        vocab_size, encode, decode = Lossy.vocab_size, Lossy.encode, Lossy.decode
-
-    silent = values("strr", look(b"A", tokenizer=Silent()))["strr"]
-    assert silent == NotApplicable("no document's tokens could be laid onto its bytes")
-
-
 def test_the_unknown_token_keeps_nothing():
     # 'z' is unknown to it, 'a' and 'b' are not.
     assert values("strr", look(b"a z b", tokenizer=Lossy()))["strr"].value == 2 / 3
-    golds = [gold("ab", "a", "b"), gold("az", "a", "z")]
-    found = values("morphology", look(b"ab", b"az", tokenizer=Lossy(), golds=golds))["word_boundary_recall"]
-    assert (found.value, found.n) == (1, 1)
-    found = values("morphology", look(b"az", tokenizer=Lossy(), golds=golds[1:]))
-    assert isinstance(found["word_boundary_f1"], NotApplicable)
 
 
 def test_characters_tokens_and_clusters():
@@ -146,59 +90,7 @@ def test_documents_that_do_not_come_back_do_not_count():
     assert (found.value, found.n) == (0, 1)
 
 
-def gold(text, *words):
-    return gold_segments(text, [word.split("-") for word in words])
-
-
-def test_boundaries_by_hand():
-    text = "The unkind dogs bark."
-    golds = [gold(text, "The", "un-kind", "dog-s", "bark", ".")]
-    found = values("morphology", look(b"The| unk|ind do|gs| bark.", golds=golds))
-    # Tokens meet after 'The', in 'unk|ind', in 'do|gs' and after 'dogs'; words meet in four places.
-    assert {name: value.value for name, value in found.items()} == {
-        "word_boundary_precision": 2 / 4,
-        "word_boundary_recall": 2 / 4,
-        "word_boundary_f1": 4 / 8,
-        "morpheme_boundary_precision": 0 / 2,
-        "morpheme_boundary_recall": 0 / 2,
-        "morpheme_boundary_f1": 0 / 4,
-        "morph_score": 0 / 2,
-    }
-    found = values("morphology", look(b"The |un|k|ind| dog|s bark.", b"a", golds=[*golds, gold("a", "a")]))
-    assert {name: value.value for name, value in found.items()} == {
-        "word_boundary_precision": 2 / 5,
-        "word_boundary_recall": 2 / 4,
-        "word_boundary_f1": 4 / 9,
-        "morpheme_boundary_precision": 2 / 3,
-        "morpheme_boundary_recall": 2 / 2,
-        "morpheme_boundary_f1": 4 / 5,
-        "morph_score": 2 / 2,
-    }
-    assert found["word_boundary_f1"].n == 2
-
-
-def test_the_morphscore_is_that_of_its_authors():
-    """Their rule on each word: left out if it is one token; 1 if the tokens before some cut spell the first part."""
-    words = ["un-do", "dog-s", "walk-ed", "re-run", "bark-ing"]
-    cuts = [b"un|do", b"dogs", b"wal|k|ed", b"rer|un", b"b|a|rking"]
-    scores = []
-    for word, cut in zip(words, cuts, strict=True):
-        tokens, (first, _) = cut.decode().split("|"), word.split("-")
-        if len(tokens) > 1:
-            scores.append(any("".join(tokens[:k]) == first for k in range(1, len(tokens))))
-    golds = [gold(word.replace("-", ""), word) for word in words]
-    found = values("morphology", look(*cuts, golds=golds))
-    assert found["morph_score"].value == sum(scores) / len(scores) == 2 / 4
-    assert found["morpheme_boundary_recall"].value == 2 / 5
-
-
 def test_without_gold_there_is_a_reason():
-    found = values("morphology", look(b"a| b"))
-    assert set(found.values()) == {NotApplicable(NO_GOLD)}
-    words_only = Gold(((0, 1), (2, 3)), (False, False))
-    found = values("morphology", look(b"a| b", golds=[words_only]))
-    assert found["word_boundary_f1"].value == 1
-    assert isinstance(found["morpheme_boundary_f1"], NotApplicable)
     for family, name in (("fertility", "fertility"), ("continued_words", "continued_word_rate"), ("strr", "strr")):
         assert values(family, look(b"a| b"), unit="gold")[name] == NotApplicable(NO_GOLD)
 
@@ -216,7 +108,7 @@ def test_gold_units():
 
 
 def brute(text, ends, gold_words):
-    """STRR, the share of split characters and of partial tokens, and word boundaries, one by one."""
+    """STRR, the share of split characters and of partial tokens, one by one."""
     white = [char.isspace() for char in text for _ in char.encode()]
     starts = [0, *ends][: len(ends)]
     whole = 0
@@ -227,13 +119,7 @@ def brute(text, ends, gold_words):
     split = sum(any(a < end < b for end in ends) for a, b in pairwise(places))
     partial = sum(s not in places or e not in places for s, e in zip(starts, ends, strict=True))
 
-    def rank(position):
-        return white[:position].count(False)
-
-    inner = {0, rank(len(white))}
-    tokens = {rank(end) for end in ends} - inner
-    words = {rank(len(text[:k].encode())) for span in gold_words for k in span} - inner
-    return whole, split, partial, len(tokens & words), len(tokens), len(words)
+    return whole, split, partial
 
 
 CASES = st.lists(
@@ -258,7 +144,7 @@ def test_values_equal_brute_force(cases, size):
     tokenizer = Cut(
         *(b"|".join(text.encode()[a:b] for a, b in zip([0, *ends], ends, strict=False)) for text, ends in cut.items())
     )
-    whole, split, partial, hits, tokens, boundaries, words, chars, pieces = map(sum, zip(*expected, strict=True))
+    whole, split, partial, words, chars, pieces = map(sum, zip(*expected, strict=True))
 
     def found(family, **options):
         m = metric(family, **options)
@@ -275,7 +161,3 @@ def test_values_equal_brute_force(cases, size):
     assert found("strr", unit="gold")["strr"] == ratio(whole, words)
     assert found("utf8")["chars_split"] == ratio(split, chars)
     assert found("utf8")["partial_tokens"] == ratio(partial, pieces)
-    boundary = found("morphology")
-    assert boundary["word_boundary_precision"] == ratio(hits, tokens)
-    assert boundary["word_boundary_recall"] == ratio(hits, boundaries)
-    assert boundary["word_boundary_f1"] == ratio(2 * hits, tokens + boundaries)

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_metrics import metric, values, view
+from metric_views import metric, values, view
 
 from tokbench.measuring.metric import LossSummary, NotApplicable
 from tokbench.metrics.roundtrip.roundtrip import LOSSES
@@ -104,21 +104,6 @@ def test_a_lossy_tokenizer_for_every_cause(tokenizer, text, cell, cause):
     assert {name: found[name].value for name in LOSSES if found[name].value} == {cell: lossy}
     [told] = loss.causes
     assert (told.cause, told.documents, told.taking_part) == (cause, lossy, lossy)
-
-
-def test_exact_documents_are_not_looked_at():
-    class Exact(Rewrites):
-        @property
-        def unk_id(self):
-            return None
-
-        def token_bytes(self, token_id, /):
-            raise AssertionError
-
-    m = metric("roundtrip")
-    state = m.map(view(Exact(lambda text: text), "a  b", "é"))
-    assert m.loss(state) is None
-    assert m.finish(state)["whitespace_fidelity"].value == 1
 
 
 def test_white_space_by_hand():

@@ -7,7 +7,6 @@ from shared_fixtures import problems
 
 import tokbench
 from tokbench.sources.compressed import opened
-from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.text import TextOptions, TextSource
 
 zstandard = pytest.importorskip("zstandard")
@@ -25,12 +24,6 @@ def test_texts_are_the_same_packed_or_not(tmp_path, suffix, how):
     plain = list(TextSource(TextOptions(path=tmp_path / "plain" / "nl.txt", document=how)).documents())
     assert [(each.text, each.group) for each in found] == [(each.text, each.group) for each in plain]
     assert found[0].group == "nl"
-
-
-def test_rows_are_the_same_packed_or_not(tmp_path):
-    (tmp_path / "a.jsonl.zst").write_bytes(zstandard.compress(b'{"text": "x"}\n{"text": "y"}\n'))
-    found = list(JsonlSource(JsonlOptions(path=tmp_path / "a.*")).documents())
-    assert [(each.text, each.group) for each in found] == [("x", "a"), ("y", "a")]
 
 
 def test_frames_of_zstandard_are_one_file_and_a_part_of_one_is_none(tmp_path):
@@ -75,11 +68,3 @@ def test_translations_that_are_not_aligned(write_config, tmp_path, other, says):
     assert len(lines) == 2, "every group that is not aligned is told"
     assert f"corpus 'c' is not parallel: {says}; give every group the same keys" in lines[0]
     assert "group 'c' has 1 documents" in lines[1]
-
-
-def test_a_group_that_is_in_no_corpus(write_config, tmp_path):
-    (tmp_path / "fi.txt").write_text("a\n", encoding="utf-8")
-    lines = problems(
-        write_config(corpora="  c: {source: text, path: fi.txt}", metrics="[{strr: {units: {fii: grapheme}}}]")
-    )
-    assert lines == ["run.yaml:7:32: no corpus has a group 'fii'; did you mean 'fi'?"]

@@ -1,13 +1,10 @@
 """Sources of rows: ``jsonl``, ``parquet`` and ``datasets``, and gold morphemes in all of them."""
 
 import json
-import random
-import sys
 
 import pytest
 
 import tokbench
-from tokbench.corpus.contract import Document
 from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.parquet import ParquetOptions, ParquetSource
@@ -51,21 +48,6 @@ def test_segments_that_are_wrong(tmp_path, segments, says):
     assert message.startswith(f"{path}:2: field 's' {says}")
 
 
-def test_gold_in_some_documents_only_is_refused(write_config, tmp_path):
-    from tokbench.corpus.corpus import Corpus
-    from tokbench.sources.gold import gold_segments
-
-    class Half:
-        licence = ""
-
-        def documents(self):
-            yield Document("a b", "g", "1", "g:1", gold_segments("a b", ["a", "b"]))
-            yield Document("c d", "g", "2", "g:2")
-
-    with pytest.raises(tokbench.InputError, match="'c' has gold words in g:1, but none in g:2; all or none must"):
-        Corpus("c", Half()).survey()
-
-
 def parquet(tmp_path, rows, row_group=100):
     pa = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
@@ -84,16 +66,6 @@ def test_parquet_gives_what_jsonl_gives(tmp_path):
     assert found[139].origin == "r.parquet:140"
 
 
-def test_parquet_is_not_in_memory_as_a_whole(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    numbers = random.Random(1)
-    path = parquet(tmp_path, [{"text": numbers.randbytes(2000).hex()} for _ in range(3_000)], 100)
-    pool, most = pyarrow.default_memory_pool(), 0
-    for _ in ParquetSource(ParquetOptions(path=path)).documents():
-        most = max(most, pool.bytes_allocated())
-    assert 0 < most < path.stat().st_size / 2
-
-
 def test_parquet_that_is_wrong(tmp_path):
     path = parquet(tmp_path, [{"text": "a"}, {"text": None}])
     assert refused(ParquetSource(ParquetOptions(path=path))) == f"{path}:2: field 'text' is not a string"
@@ -103,12 +75,6 @@ def test_parquet_that_is_wrong(tmp_path):
     assert refused(ParquetSource(ParquetOptions(path=path))).startswith(
         f"{path}: is not a Parquet file that can be read"
     )
-
-
-def test_a_library_that_is_not_there(write_config, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(tokbench.InputError, match=r"needs .*: pip install 'tokbench\[parquet\]'"):
-        tokbench.run(write_config(corpora="  c: {source: parquet, path: .}"), workers=0)
 
 
 @pytest.fixture

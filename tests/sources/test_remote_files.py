@@ -1,14 +1,10 @@
 """Corpora whose files have an address that fsspec reads."""
 
-import gzip
-import importlib.util
-
 import fsspec
 import pytest
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.text import TextOptions, TextSource
 
 
@@ -42,12 +38,6 @@ def test_a_run_over_addresses_is_one_over_files(tmp_path, memory, write_config):
     assert results.corpora["c"].options["path"] == "memory://texts/*.txt"
 
 
-def test_packed_rows_at_an_address(memory):
-    memory(a_jsonl_gz=gzip.compress(b'{"text": "x"}\n{"text": "y"}\n'))
-    found = list(JsonlSource(JsonlOptions(path="memory://texts/a.jsonl.gz")).documents())
-    assert [(each.text, each.group) for each in found] == [("x", "a"), ("y", "a")]
-
-
 def test_the_folder_of_an_address_can_be_the_group(memory):
     fsspec.filesystem("memory").pipe("/texts/de/1.txt", b"eins")
     fsspec.filesystem("memory").pipe("/texts/en/1.txt", b"one")
@@ -68,13 +58,3 @@ def test_an_address_without_files(write_config, memory, path, told):
     [problem] = problems(write_config(f"  c: {{source: text, path: '{path}'}}"))
     assert path in problem
     assert told in problem
-
-
-def test_a_kind_of_address_whose_library_is_missing(write_config):
-    lacking = {"s3": "s3fs", "gs": "gcsfs", "http": "aiohttp"}
-    scheme = next((each for each, library in lacking.items() if importlib.util.find_spec(library) is None), None)
-    if scheme is None:
-        pytest.skip("all libraries of tokbench[cloud] are installed")
-    [problem] = problems(write_config(f"  c: {{source: text, path: '{scheme}://bucket/a.txt'}}"))
-    assert f"{scheme}://bucket/a.txt" in problem
-    assert "pip install 'tokbench[cloud]'" in problem

@@ -13,15 +13,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.metric import Measured, Metric, NotApplicable
+from tokbench.measuring.metric import Basis, Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.tokenizers.contract import EncodesWithOffsets, HasTokenBytes
+
+__all__ = ["TOKEN_PLACES", "Basis", "Count", "Counted", "Counts", "counted", "declared"]
 
 Counts = Mapping[str, NDArray[Any]]
 """By name, a number for each document of a shard."""
@@ -33,16 +35,7 @@ TOKEN_PLACES: Final = (HasTokenBytes, EncodesWithOffsets)
 """What a metric of the places of tokens needs."""
 
 
-class Basis(NamedTuple):
-    """The documents that count, where not all do."""
-
-    column: str
-    """The count that is 1 for each of them."""
-    missing: str
-    """The reason for a missing value if no document counts."""
-
-
-def declared(metrics: Iterable[Metric], sums: Sums, basis: Basis | None = None) -> dict[str, Measured | NotApplicable]:
+def declared(metrics: Iterable[Metric], sums: Sums) -> dict[str, Measured | NotApplicable]:
     """Return by id the values of the metrics whose columns (``Metric.of``) are among the sums.
 
     >>> import numpy as np
@@ -50,17 +43,19 @@ def declared(metrics: Iterable[Metric], sums: Sums, basis: Basis | None = None) 
     >>> fertility = Metric("fertility", "tokens/word", "lower", of=("tokens", "words"))
     >>> [value.value for value in declared([fertility, Metric("words", "words", "none", of=("words",))], sums).values()]
     [2.0, 4.0]
-    >>> declared([fertility], sums, Basis("counted", "no document is exact"))
-    {'fertility': NotApplicable(reason='no document is exact')}
+    >>> exact = Metric("exact", "", "lower", of=("tokens", "words"), basis=Basis("counted", "no document is exact"))
+    >>> declared([exact], sums)
+    {'exact': NotApplicable(reason='no document is exact')}
     """
-    n = int(sums.columns[basis.column].sum()) if basis else None
-    known = (metric for metric in metrics if metric.of and set(metric.of) <= sums.columns.keys())
-    if basis and not n:
-        return {metric.id: NotApplicable(basis.missing) for metric in known}
-    return {metric.id: _value(metric, sums, n) for metric in known}
+    return {
+        metric.id: _value(metric, sums) for metric in metrics if metric.of and set(metric.of) <= sums.columns.keys()
+    }
 
 
-def _value(metric: Metric, sums: Sums, n: int | None) -> Measured | NotApplicable:
+def _value(metric: Metric, sums: Sums) -> Measured | NotApplicable:
+    n = int(sums.columns[metric.basis.column].sum()) if metric.basis else None
+    if metric.basis and not n:
+        return NotApplicable(metric.basis.missing)
     if len(metric.of) == 1:
         return sums.total(*metric.of)
     return (sums.share if metric.unit.startswith("share") else sums.ratio)(*metric.of, n=n)
@@ -69,29 +64,22 @@ def _value(metric: Metric, sums: Sums, n: int | None) -> Measured | NotApplicabl
 class Counted(SummedMetric):
     """The text metric of a family whose metrics are all declared."""
 
-    def __init__(self, count: Count, metrics: Iterable[Metric], basis: Basis | None, options: Any) -> None:
+    def __init__(self, count: Count, metrics: Iterable[Metric], options: Any) -> None:
         super().__init__(options)
-        self._count, self._metrics, self._basis = count, metrics, basis
+        self._count, self._metrics = count, metrics
 
     def map(self, encoded: EncodedShard) -> Sums:
         return Sums.of(encoded.shard, **self._count(encoded, self._options))
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        return declared(self._metrics, state, self._basis)
+        return declared(self._metrics, state)
 
 
-def counted(
-    name: str,
-    summary: str,
-    count: Count,
-    *metrics: Metric,
-    basis: Basis | None = None,
-    **more: Any,
-) -> MetricFamily:
-    """Return a family of declared metrics; ``basis`` is for families where not all documents count."""
+def counted(name: str, summary: str, count: Count, *metrics: Metric, **more: Any) -> MetricFamily:
+    """Return a family of declared metrics; ``more`` are other fields of the family."""
 
     def make(options: Any) -> Counted:
-        return Counted(count, metrics, basis, options)
+        return Counted(count, metrics, options)
 
     make.__module__ = count.__module__  # whose code the key of a cache entry has
     return MetricFamily(name=name, summary=summary, values=metrics, text=make, **more)

@@ -24,11 +24,9 @@ class MetricFamily:
     timed: Callable[[Any], TimedMetric] | None = None
     isolated: Callable[[Any], IsolatedMetric] | None = None
     study: str = ""
-    """The name of the study that measures the family, such as ``probes``; empty if the run does."""
+    """The name of the study that measures the family, such as ``language_models``; empty if the run does."""
     make: Callable[[Any], Any] | None = None
     """Makes what that study takes, from the options."""
-    own_texts: bool = False
-    """That study measures it on texts of its own, and on no corpus."""
     options: type[Options] = Options
     """A field that names a tokenizer, corpus or group has such a type, see :data:`.TokenizerName`: a name
     that does not exist is refused with its place."""
@@ -67,7 +65,7 @@ class MetricFamily:
 
     @property
     def without_corpus(self) -> bool:
-        return self.own_texts or self.isolated is not None
+        return self.isolated is not None
 
     @property
     def automatic(self) -> bool:

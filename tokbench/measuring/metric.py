@@ -1,11 +1,10 @@
 """The contract of a metric: how it computes its numbers, and what a plugin registers for a family of metrics.
 
-There are six kinds:
+There are five kinds:
 
 * A :class:`TextMetric` computes a state from each shard of encoded text (``map``), adds states up in any order
   (``merge``), and makes values of the sum (``finish``). Memory does not grow with the corpus.
 * A :class:`CorpusMetric` compares groups or tokenizers: its ``finish_corpus`` sees all states of a corpus.
-* A :class:`Probe` asks one tokenizer about texts of its own, whatever the corpora are.
 * A :class:`TimedMetric` measures all tokenizers together, alone on the machine: speed.
 * An :class:`~tokbench.measuring.isolated_metric.IsolatedMetric` measures one tokenizer after the other, each in a
   process of its own that may die.
@@ -97,6 +96,15 @@ class Role(StrEnum):
     ID_COUNTS = "counts of ids"
 
 
+class Basis(NamedTuple):
+    """The documents that count, where not all do."""
+
+    column: str
+    """The column of the sums that counts them."""
+    missing: str
+    """The reason for a missing value if no document counts."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """One number of a family, with its definition: a column of ``results.csv``."""
@@ -113,6 +121,8 @@ class Metric:
     of: tuple[str, ...] = ()
     """The columns of :class:`~tokbench.measuring.sums.Sums` of which it is the ratio, or the one whose sum it is; empty
     if the family computes it otherwise. See :func:`tokbench.measuring.counted.declared`."""
+    basis: Basis | None = None
+    """The documents that count; ``None`` for all."""
     needs: tuple[type, ...] = ()
     """Capabilities of which a tokenizer must have one."""
     whole: bool = False
@@ -210,49 +220,6 @@ class FindsLosses(Protocol):
 
     def loss(self, state: Any, /) -> LossSummary | None:
         """Return what a report shows of a group, or ``None`` if nothing is lost."""
-
-
-class Segmented(NamedTuple):
-    """A text and its tokens."""
-
-    label: str
-    """The name of the text in tables."""
-    text: str
-    tokens: Sequence[tuple[int, str]]
-    """The ids, each with the text that it alone decodes to."""
-
-
-class Answer(NamedTuple):
-    """The answer of one tokenizer to a probe."""
-
-    values: Mapping[str, Measured | NotApplicable]
-    segmented: Sequence[Segmented]
-    """The texts of the probe, which are the same for all tokenizers."""
-    own: Sequence[Segmented] = ()
-    """Further texts, chosen for this tokenizer."""
-
-
-class Probe(Protocol):
-    """A question to a tokenizer, with texts of its own."""
-
-    @property
-    def name(self) -> str:
-        """One word."""
-
-    @property
-    def title(self) -> str:
-        """The heading in reports."""
-
-    @property
-    def explanation(self) -> str:
-        """What it means and why it matters, in a few sentences."""
-
-    @property
-    def values(self) -> tuple[Metric, ...]:
-        """The metrics of the probe."""
-
-    def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Ask one tokenizer. A metric whose ``needs`` it does not meet may be left out."""
 
 
 class TimedOutcome(NamedTuple):

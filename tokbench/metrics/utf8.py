@@ -19,9 +19,6 @@ from tokbench.tokenizers.contract import HasTokenBytes
 
 _MOST_CONTINUING: Final = 3
 
-_TOKENS: Final = 1 << 18
-"""Per batch, to bound memory."""
-
 
 def count_split(encoded: EncodedShard, _: object) -> Counts:
     """Count characters, tokens and clusters that are split; leave out documents whose tokens have other bytes."""
@@ -33,85 +30,54 @@ def count_split(encoded: EncodedShard, _: object) -> Counts:
         ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
     tokens = encoded.tokens * counted
     clusters = shard.clusters
-    split = _Split(shard, tokens, clusters.inside)
-    for first in range(0, len(ends), _TOKENS):
-        split.add(first, ends[first : first + _TOKENS])
+
+    def by_document(places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(np.searchsorted(shard.byte_offsets, places, side="right") - 1, minlength=len(shard))
+
+    split, partial = _split_characters(shard, ends)
+    partial_documents = np.searchsorted(np.cumsum(tokens), np.flatnonzero(partial), side="right")
     return {
         "characters": shard.n_chars * counted,
-        "split_characters": split.characters,
+        "split_characters": by_document(split),
         "tokens": tokens,
-        "partial_tokens": split.tokens,
+        "partial_tokens": np.bincount(partial_documents, minlength=len(shard)),
         "grapheme_clusters": clusters.counts * counted,
-        "split_clusters": split.clusters,
+        "split_clusters": by_document(_split_clusters(clusters.inside, ends)),
         "counted": counted.astype(np.int64),
     }
 
 
-class _Split:
-    """Counts by document what the rising ends of tokens split; ``inside`` are places inside a grapheme cluster."""
+def _split_characters(shard: Shard, ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the first bytes of characters inside which a token ends, and which tokens begin or end there."""
+    if shard.data.isascii():  # every byte is a character
+        return ends[:0], np.zeros(len(ends), dtype=np.bool_)
+    continues = np.append((shard_bytes(shard) & 0xC0) == 0x80, False)  # noqa: PLR2004 - 10xxxxxx
+    inside = continues[ends]
+    characters = ends[inside]
+    for _ in range(_MOST_CONTINUING):
+        characters = characters - continues[characters]
+    # The token before begins where this one ends, or in another document, and no document ends inside a character.
+    partial = inside | np.append(False, inside[:-1])[: len(inside)]
+    return characters[np.diff(characters, prepend=-1) != 0], partial
 
-    def __init__(self, shard: Shard, tokens: NDArray[np.int64], inside: NDArray[np.bool_]) -> None:
-        self._data = shard_bytes(shard)
-        self._plain = shard.data.isascii()  # every byte is a character
-        self._inside = inside
-        self._starts = shard.byte_offsets[:-1]
-        self._with_tokens = np.flatnonzero(tokens)
-        self._firsts = (np.cumsum(tokens) - tokens)[self._with_tokens]  # the numbers of their first tokens
-        self._end = 0
-        self._last_character = self._last_cut = -1
-        self.characters, self.tokens, self.clusters = (np.zeros(len(shard), dtype=np.int64) for _ in range(3))
 
-    def add(self, first: int, ends: NDArray[np.int64]) -> None:
-        if not self._plain:
-            self._add_characters(first, ends)
-        self._add_clusters(ends)
-
-    def _add_characters(self, first: int, ends: NDArray[np.int64]) -> None:
-        starts = np.concatenate([[self._end], ends[:-1]])
-        self._end = int(ends[-1])
-        here = slice(*np.searchsorted(self._firsts, [first, first + len(ends)]))
-        starts[self._firsts[here] - first] = self._starts[self._with_tokens[here]]
-        ends_inside = self._continues(ends)
-        partial = np.flatnonzero(self._continues(starts) | ends_inside)
-        cutting = np.flatnonzero(ends_inside)
-        characters = ends[cutting]
-        for _ in range(_MOST_CONTINUING):
-            characters = characters - self._continues(characters)
-        # Of the boundaries inside one character the first counts.
-        new = np.diff(characters, prepend=self._last_character) != 0
-        self._last_character = int(characters[-1]) if len(characters) else self._last_character
-        self.tokens += self._by_document(first + partial)
-        self.characters += self._by_document(first + cutting[new])
-
-    def _continues(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        here = self._data[np.minimum(positions, len(self._data) - 1)]
-        continues: NDArray[np.bool_] = (here & 0xC0) == 0x80  # noqa: PLR2004 - 10xxxxxx
-        return continues & (positions < len(self._data))
-
-    def _by_document(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        documents = self._with_tokens[np.searchsorted(self._firsts, numbers, side="right") - 1]
-        return np.bincount(documents, minlength=len(self.tokens))
-
-    def _add_clusters(self, ends: NDArray[np.int64]) -> None:
-        inside = self._inside
-        cutting = ends[inside[ends]]
-        if not len(cutting):
-            return
-        low, high = int(cutting[0]), int(cutting[-1])
-        # Two boundaries are in the same cluster if all positions from the one to the other are inside it.
-        cluster = np.cumsum(~inside[low : high + 1])[cutting - low]
-        new = np.diff(cluster, prepend=-1) != 0
-        new[0] = self._last_cut < 0 or not inside[self._last_cut : low + 1].all()
-        self._last_cut = high
-        documents = np.searchsorted(self._starts, cutting[new], side="right") - 1
-        self.clusters += np.bincount(documents, minlength=len(self.clusters))
+def _split_clusters(inside: NDArray[np.bool_], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first place in each cluster at which a token ends; ``inside`` has all places inside a cluster."""
+    cutting = np.unique(ends[inside[ends]])
+    if len(cutting) < 2:  # noqa: PLR2004 - no place has one before it
+        return cutting
+    # Two places are in the same cluster if all places from the one to the other are inside it.
+    parted = np.logical_or.reduceat(~inside[: cutting[-1] + 1], cutting[:-1] + 1)
+    first: NDArray[np.int64] = cutting[np.append(True, parted)]
+    return first
 
 
 _COUNTED: Final = (
     "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
 )
 
-_lower = partial(Metric, direction="lower", needs=(HasTokenBytes,))
+_BASIS: Final = Basis("counted", "no document came back exactly")
+_lower = partial(Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
 
 SPEC: Final = counted(
     "utf8",
@@ -132,6 +98,5 @@ SPEC: Final = counted(
         "out) that a token boundary crosses: letters parted from their marks, emoji from their modifiers, and "
         f"characters that are split. {_COUNTED}",
     ),
-    basis=Basis("counted", "no document came back exactly"),
     by_script=True,
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import string
-from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal, NamedTuple
@@ -18,7 +16,6 @@ from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text
 from tokbench.foundation.parsing import TextError, decode_utf8
-from tokbench.sources.chosen_files import FileChoice
 from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.remote_files import fetch
 from tokbench.tokenizers.options import FilesPath, Options
@@ -33,87 +30,58 @@ _PIECE: Final = 1 << 20
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
-class FoundFiles(NamedTuple):
-    """The files that match a pattern."""
+class FileChoice(Options):
+    """Options that choose among the files that match a path."""
 
-    paths: list[Path]
-    """Sorted, each once."""
-    notes: tuple[str, ...]
-    """A note if symbolic links lead to them a second time."""
+    endings: tuple[str, ...] = Field(
+        default=(), description="endings of the files to take, such as [txt, md]; default: all"
+    )
+    leave_out: tuple[str, ...] = Field(
+        default=(), description="files to leave out: ends of their paths, such as [es/notes.txt, draft*]"
+    )
+
+    def chosen(self, paths: Sequence[Path], pattern: Path | str) -> list[Path]:
+        """Return the chosen files; an InputError that names the pattern if none is chosen."""
+        endings = {ending.lower().removeprefix(".") for ending in self.endings}
+        taken = [path for path in paths if not endings or plain_name(path).suffix[1:].lower() in endings]
+        taken = [path for path in taken if not any(path.match(part) for part in self.leave_out)]
+        if not taken:
+            files = f"{len(paths):,} files" if len(paths) > 1 else "1 file"
+            msg = f"{files} match {str(pattern)!r}, and 'endings' and 'leave_out' leave none of them"
+            raise InputError([Problem("", msg)])
+        return taken
 
 
-def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
-    """Return the files that match a path or a glob pattern, or copies of the files of an address.
+def find_files(pattern: Path | str, get: str = "") -> list[Path]:
+    """Return the files that match a path or a glob pattern, or copies of the files of an address, sorted.
 
-    An existing name with ``[``, ``*`` or ``?`` is that file or folder. A file or folder with several names by symbolic
-    links is read once. The error if no file matches ends with ``get``, the command that gets the files.
+    An existing name with ``[``, ``*`` or ``?`` is that file or folder. ``**`` goes into no folder that is a symbolic
+    link, and a file with several names is read once. The error if no file matches ends with ``get``, the command that
+    gets the files.
     """
     if isinstance(pattern, str):
-        return FoundFiles(fetch(pattern), ())
-    links: list[str] = []
-    by_target: dict[str, list[Path]] = {}
-    for path in sorted({Path(name) for name in _matches(_names_escaped(pattern), links)}):
-        if path.is_file():
-            by_target.setdefault(os.path.realpath(path), []).append(path)
-    if not by_target:
+        return fetch(pattern)
+    taken: dict[str, Path] = {}
+    for path in sorted(filter(Path.is_file, _matches(pattern)), key=lambda path: (path.is_symlink(), path)):
+        taken.setdefault(os.path.realpath(path), path)
+    if not taken:
         advice = f"get the files with: {get}" if get else "relative paths start at the configuration file's folder"
         raise InputError(f"no file matches {str(pattern)!r}; {advice}")
-    taken = []
-    for target, paths in by_target.items():
-        first, *others = sorted(paths, key=lambda path: (path.is_symlink(), str(path) != target, len(path.parts), path))
-        taken.append(first)
-        links += map(str, others)
-    return FoundFiles(sorted(taken), tuple(_linked(pattern, links)))
+    return sorted(taken.values())
 
 
-def _names_escaped(pattern: Path) -> str:
-    """Escape existing folders at the beginning of a pattern."""
-    for start in (pattern, *pattern.parents):
-        if os.path.exists(start):  # noqa: PTH110 - a name that the system refuses is none
-            return os.path.join(glob.escape(str(start)), *pattern.parts[len(start.parts) :])  # noqa: PTH118
-    return str(pattern)
-
-
-def _linked(pattern: Path, links: list[str]) -> Iterator[str]:
-    if links:
-        ways = "1 symbolic link leads" if len(links) == 1 else f"{len(links):,} symbolic links lead"
-        where = f"{links[0]!r} to {os.path.realpath(links[0])!r}"
-        yield f"{ways} to what {str(pattern)!r} matches anyway, such as {where}; each file is read once"
-
-
-def _matches(pattern: str, links: list[str]) -> Iterator[str]:
-    """Yield the matches of a glob pattern; add links to searched folders to ``links``."""
-    if pattern.startswith("**"):
-        pattern = f"{os.curdir}{os.sep}{pattern}"
-    if pattern.endswith(_DEEP.removesuffix(os.sep)):
-        pattern = f"{pattern}{os.sep}*"
-    head, deep, tail = pattern.partition(_DEEP)
-    if not deep:
-        yield from glob.iglob(pattern)  # noqa: PTH207 - absolute
+def _matches(pattern: Path) -> Iterator[Path]:
+    """Yield what a pattern matches below the last folder that exists; hidden names match only if they are written."""
+    known = (path for path in (pattern, *pattern.parents) if os.path.exists(path))  # noqa: PTH110 - of any length
+    start = next(known, Path())
+    parts = [part if part == "**" else re.sub(r"\*\*+", "*", part) for part in pattern.relative_to(start).parts]
+    if not parts:
+        yield start
         return
-    for start in sorted(glob.iglob(head or os.sep)):  # noqa: PTH207
-        for folder in _folders(start, links):
-            yield from _matches(f"{glob.escape(folder)}{os.sep}{tail}", links)
-
-
-_DEEP: Final = f"{os.sep}**{os.sep}"
-
-
-def _folders(start: str, links: list[str]) -> Iterator[str]:
-    """Yield a folder and its visible subfolders, each once; links last."""
-    seen: set[str] = set()
-    waiting, later = deque([start]), deque[str]()
-    while waiting or later:
-        folder = (waiting or later).popleft()
-        target = os.path.realpath(folder)
-        if target in seen:
-            links.append(folder)
-            continue
-        seen.add(target)
-        yield folder
-        for path in sorted(glob.iglob(f"{glob.escape(folder)}{os.sep}*")):  # noqa: PTH207
-            if Path(path).is_dir():
-                (later if Path(path).is_symlink() else waiting).append(path)
+    hidden = any(part.startswith(".") for part in parts)
+    for path in start.glob("/".join([*parts, "*"] if parts[-1] == "**" else parts)):
+        if hidden or not any(part.startswith(".") for part in path.relative_to(start).parts):
+            yield path
 
 
 MANY_FILES: Final = 300
@@ -121,57 +89,6 @@ MANY_FILES: Final = 300
 
 ONE_GROUP: Final = "files"
 """Not a language code."""
-
-
-class GroupTemplate(NamedTuple):
-    """The template of groups, and a note if it was not an option."""
-
-    template: str
-    notes: tuple[str, ...] = ()
-
-
-def group_template(options: Options, template: str, files: int) -> GroupTemplate:
-    """Return the template of groups, by default one group for very many files.
-
-    >>> from tokbench.sources.text import TextOptions
-    >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
-    >>> print(note)
-    10,000 files are one group, 'files', because 'group' is not given; for a group of each file write group: '{stem}'
-    """
-    if files <= MANY_FILES or "group" in options.model_fields_set or "groups" in options.model_fields_set:
-        return GroupTemplate(template)
-    why = f"{files:,} files are one group, {ONE_GROUP!r}, because 'group' is not given"
-    return GroupTemplate(ONE_GROUP, (f"{why}; for a group of each file write group: '{template}'",))
-
-
-class GroupedFiles(NamedTuple):
-    """The files that match a pattern, each with its group."""
-
-    files: list[tuple[Path, str]]
-    template: str
-    notes: tuple[str, ...]
-    """Of :class:`FoundFiles` and :class:`GroupTemplate`."""
-
-
-def grouped_files(
-    options: FileChoice, pattern: Path | str, template: str, wanted: tuple[str, ...] = (), get: str = ""
-) -> GroupedFiles:
-    """Return the files that match a pattern, each with its group: of the wanted groups, or of all.
-
-    Raises:
-        InputError: no file matches or is chosen, or a wanted group has no file.
-    """
-    matched = find_files(pattern, get)
-    paths = options.chosen(matched.paths, pattern)
-    template, notes = group_template(options, template, len(paths))
-    files = [(path, template.format_map(group_names(path))) for path in paths]
-    groups = {group for _, group in files}
-    lacking = [name for name in wanted if name not in groups]
-    if lacking:
-        msg = "no file of {!r} gives the group {!r}; {}"
-        raise InputError([Problem("", msg.format(str(pattern), name, did_you_mean(name, groups))) for name in lacking])
-    taken = [(path, group) for path, group in files if not wanted or group in wanted]
-    return GroupedFiles(taken, template, matched.notes + notes)
 
 
 class CutText(NamedTuple):
@@ -339,42 +256,70 @@ def _of_file_names(template: str) -> str:
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
 """Of all documents of a file, such as ``{stem}``."""
 
-GetCommand = Annotated[str, Field(description="the command that gets the files; told if they are missing")]
-
 RowGroup = Annotated[str, AfterValidator(check_template)]
 """Of a row with fields, such as ``{lang}``."""
 
 
-class GroupedFileOptions(FileChoice):
-    """Options of a source of files that have a group each."""
+class PathOptions(FileChoice):
+    """Options of a source of files."""
 
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
+    group: str
+    licence: str = Field(default="", description="licence of the texts, recorded in the results")
+    get: Annotated[str, Field(description="the command that gets the files; told if they are missing")] = ""
+
+
+class GroupedFileOptions(PathOptions):
+    """Options of a source of files that have a group each."""
+
     group: FileGroup = Field(
         default="{stem}",
         description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}, {language} (of programs)",
     )
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
-    licence: str = Field(default="", description="licence of the texts, recorded in the results")
-    get: GetCommand = ""
 
 
-class GroupedFilesSource:
-    """The files of a source in the order of their names, with groups; a source adds ``documents``."""
+class SourceFiles:
+    """The chosen files of a source in the order of their names, and the template of their groups.
+
+    By default very many files are one group; a note says so.
+    """
 
     document_limit = DOCUMENT_LIMIT
 
-    def __init__(self, options: GroupedFileOptions) -> None:
-        self._path = options.path
-        self._files, self._template, self._file_notes = grouped_files(
-            options, options.path, options.group, options.groups, options.get
-        )
-        self.licence = options.licence
+    def __init__(self, options: PathOptions) -> None:
+        self._path, self.licence = options.path, options.licence
+        self._paths = options.chosen(find_files(options.path, options.get), options.path)
+        self._group, self._group_notes = options.group, list[str]()
+        if len(self._paths) > MANY_FILES and options.model_fields_set.isdisjoint({"group", "groups"}):
+            why = f"{len(self._paths):,} files are one group, {ONE_GROUP!r}, because 'group' is not given"
+            self._group_notes = [f"{why}; for a group of each file write group: '{self._group}'"]
+            self._group = ONE_GROUP
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> Sequence[str]:
         """For the reader of the results."""
-        return self._file_notes
+        return self._group_notes
 
     @property
     def files(self) -> Sequence[Path]:
-        return [] if isinstance(self._path, str) else [path for path, _ in self._files]
+        return [] if isinstance(self._path, str) else self._paths
+
+
+class GroupedFilesSource(SourceFiles):
+    """The files of a source with a group each; a source adds ``documents``.
+
+    Raises:
+        InputError: a wanted group has no file.
+    """
+
+    def __init__(self, options: GroupedFileOptions) -> None:
+        super().__init__(options)
+        files = [(path, self._group.format_map(group_names(path))) for path in self._paths]
+        groups, wanted = {group for _, group in files}, options.groups
+        if lacking := [name for name in wanted if name not in groups]:
+            msg = "no file of {!r} gives the group {!r}; {}"
+            path = str(options.path)
+            raise InputError([Problem("", msg.format(path, name, did_you_mean(name, groups))) for name in lacking])
+        self._files = [(path, group) for path, group in files if not wanted or group in wanted]
+        self._paths = [path for path, _ in self._files]

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pydantic import Field
-
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.sources.files import file_names, read_documents
 from tokbench.sources.rows import RowFileOptions, RowFiles, row_document
-from tokbench.tokenizers.options import FilesPath
 
 
 class JsonlOptions(RowFileOptions):
     """Options of ``source: jsonl``."""
-
-    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
 
 
 class JsonlSource(RowFiles):
     """The documents of JSON Lines files."""
 
     def documents(self) -> Iterator[Document]:
-        for path in self._files:
+        for path in self._paths:
             names, place = file_names(path), str(path)
             for number, line, _ in read_documents(path, "line", self.document_limit):
                 try:

@@ -35,7 +35,7 @@ class ParquetSource(RowFiles):
         from pyarrow import default_memory_pool
 
         try:
-            for path in self._files:
+            for path in self._paths:
                 yield from self._file(path)
         finally:
             default_memory_pool().release_unused()  # or Arrow keeps it for the tables that may come

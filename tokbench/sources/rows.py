@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from pydantic import Field
 
 from tokbench.corpus.contract import Document, Gold
-from tokbench.corpus.document_limit import DOCUMENT_LIMIT
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
-from tokbench.sources.chosen_files import FileChoice
-from tokbench.sources.files import GetCommand, RowGroup, find_files, group_template
+from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
 from tokbench.sources.gold import AlignmentError, gold_segments
 from tokbench.tokenizers.batch import valid_unicode
-from tokbench.tokenizers.options import FilesPath, Options
+from tokbench.tokenizers.options import Options
 
 
 class RowOptions(Options):
@@ -31,31 +28,18 @@ class RowOptions(Options):
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
 
 
-class RowFileOptions(RowOptions, FileChoice):
+class RowFileOptions(RowOptions, PathOptions):
     """Options of a source that reads rows from files."""
 
-    path: FilesPath = Field(description="a file, a glob pattern or an address")
     group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
-    get: GetCommand = ""
 
 
-class RowFiles:
+class RowFiles(SourceFiles):
     """The files of a source of rows; a source adds ``documents``."""
 
-    document_limit = DOCUMENT_LIMIT
-
     def __init__(self, options: RowFileOptions) -> None:
+        super().__init__(options)
         self._options = options
-        matched, notes = find_files(options.path, options.get)
-        self._files = options.chosen(matched, options.path)
-        self._group, more = group_template(options, options.group, len(self._files))
-        self.notes = notes + more
-        """For the reader of the results."""
-        self.licence = options.licence
-
-    @property
-    def files(self) -> Sequence[Path]:
-        return [] if isinstance(self._options.path, str) else self._files
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
@@ -93,12 +77,10 @@ def row_document(
 
 
 def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:
-    words = segments if isinstance(segments, list) else None
-    flat = words is not None and all(isinstance(word, str) and word for word in words)
-    nested = words is not None and all(
-        isinstance(word, list) and word and all(isinstance(piece, str) and piece for piece in word) for word in words
-    )
-    if words is None or not (flat or nested):
+    words: list[Any] = segments if isinstance(segments, list) else [None]
+    nested = [word if isinstance(word, list) and word else [word] for word in words]
+    mixed = len(set(map(type, words))) > 1
+    if mixed or not all(isinstance(piece, str) and piece for word in nested for piece in word):
         message = f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'
         _refuse(place, number, message)
     try:

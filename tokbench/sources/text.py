@@ -29,7 +29,7 @@ class TextSource(GroupedFilesSource):
     def __init__(self, options: TextOptions) -> None:
         super().__init__(options)
         self._options = options
-        self._shared = shared_keys(self._files, self._template)
+        self._shared = shared_keys(self._files, self._group)
 
     def documents(self) -> Iterator[Document]:
         with_text: dict[str, bool] = {}

@@ -66,14 +66,3 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, layout, text, message):
     with pytest.raises(tokbench.InputError) as caught:
         list(opened(tmp_path, text, layout).documents())
     assert message in str(caught.value)
-
-
-def test_a_run_on_a_list(write_config, tmp_path):
-    (tmp_path / "eng.tsv").write_text(SIGMORPHON, encoding="utf-8")
-    corpora = "  words: {source: morphemes, layout: sigmorphon2022, path: eng.tsv}"
-    results = tokbench.run(write_config(corpora, metrics="[morphology]"), workers=0)
-    values = {cell.metric: cell.value for cell in results.cells if cell.group == "eng"}
-    # Bytes cut re|run|s in five places, run in two; both boundaries are among them.
-    assert values["morph_score"] == 1
-    assert values["morpheme_boundary_precision"] == 2 / 7
-    assert any("corpus words: 1 of 3 lines are left out" in note for note in results.notes)

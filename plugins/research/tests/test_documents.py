@@ -3,11 +3,9 @@
 import csv
 import io
 
-import pytest
-
 import tokbench
 from tokbench.results.cells import WHOLE
-from tokbench_research.metrics.documents.tables import COLUMNS, documents_csv, documents_parquet
+from tokbench_research.metrics.documents import COLUMNS
 
 CORPORA = "  sample: {source: sample, part: languages, parallel: true}"
 TOKENIZERS = "  bytes: {backend: utf8_bytes}\n  mine: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}"
@@ -36,18 +34,6 @@ def test_the_sums_of_the_rows_are_the_cells(write_config, tmp_path):
             if group != WHOLE and cells[name, group, "words"].value is not None:
                 assert totals["words"] == cells[name, group, "words"].value
     assert [int(row["document"]) for row in rows[: groups["en"]]] == list(range(1, groups["en"] + 1))
-
-
-@pytest.mark.slow
-def test_the_table_in_parquet_has_the_same_rows(write_config):
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    results = run(write_config)
-    table = pq.read_table(pyarrow.BufferReader(documents_parquet(results))).to_pylist()
-    rows = list(csv.DictReader(io.StringIO(documents_csv(results))))
-    written = [{**row, "exact": str(row["exact"]).lower()} for row in table]
-    assert [{name: str(value) for name, value in row.items()} for row in written] == rows
 
 
 def test_the_median_document_by_hand(write_config, tmp_path):

@@ -8,20 +8,15 @@ from hashlib import blake2b
 
 import numpy as np
 import pytest
-from test_metrics import metric, view
+from metric_views import metric, values, view
 
 import tokbench
 from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import PairMatrix
 from tokbench.results.model import Results
-from tokbench_research.metrics.agreement import (
-    TokenTable,
-    rank_biased_overlap,
-    shared_counts,
-)
+from tokbench_research.metrics import context
 from tokbench_research.sections.alike import agreement_csv, matrix_sections, overlap_csv
-from tokbench_research.sections.pair_map import average_linkage, full_table, leaves, pair_map
+from tokbench_research.sections.pair_map import average_linkage, full_table, leaves
 
 WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
 
@@ -115,8 +110,6 @@ def test_means_noise_and_shared_ids(languages):
     every = kinds["a"] | kinds["b"] | kinds["z"]
     spread = [sum(each in some for some in kinds.values()) for each in every]
     assert values["*"]["groups_per_id"].value == pytest.approx(np.mean(spread))
-    used = np.array([len(some) / 256 for some in kinds.values()])
-    assert values["*"]["utilization_cov"].value == pytest.approx(used.std(ddof=1) / used.mean())
 
 
 def test_a_corpus_of_one_group_has_reasons():
@@ -137,9 +130,8 @@ def test_boundaries_agree_with_brute_force():
     outcome = m.finish_corpus(found)
     common = sum(len(boundaries(2, text) & boundaries(3, text)) for text in by_group["a"])
     one, other = (sum(len(boundaries(size, text)) for text in by_group["a"]) for size in (2, 3))
-    f1, jaccard = (matrix(outcome, name, "a") for name in ("boundary_agreement", "boundary_jaccard"))
+    f1 = matrix(outcome, "boundary_agreement", "a")
     assert f1.values[1][0] == pytest.approx(2 * common / (one + other))
-    assert jaccard.values[1][0] == pytest.approx(common / (one + other - common))
     assert f1.ci_low[1][0] < f1.values[1][0] < f1.ci_high[1][0]
     assert outcome.values["two", "a"]["boundary_agreement"].value == f1.values[1][0]
     assert outcome.values["two", "*"] == outcome.values["two", "a"]
@@ -161,30 +153,29 @@ def test_vocabularies_are_compared_by_bytes():
     assert matrix(outcome, "token_overlap", "a").values[1][0] == pytest.approx(overlap)
 
 
-def test_ngrams_are_counted_in_the_documents_with_the_first_hashes():
+@pytest.fixture
+def small(monkeypatch):
+    """Windows of four ids, and a sample of 2,000 bytes."""
+    for name, number in {"_WINDOW": 4, "_STRIDE": 2, "_SAMPLE": 2000}.items():
+        monkeypatch.setattr(context, name, number)
+
+
+def test_pairs_are_counted_in_the_documents_with_the_first_hashes(small):
     """The values of a text of which a sample is drawn are those of its documents alone, in many shards and in one."""
     some = [f"{text} {text}" for text in texts(1, 300)]
-    tokenizer, small = tokbench.load("utf8_bytes"), metric("context", window=3, sample=2000)
+    tokenizer, m = tokbench.load("utf8_bytes"), metric("context")
     by_hash = sorted(some, key=lambda text: int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little"))
     before = np.cumsum([0, *map(len, by_hash)])[:-1]
     drawn = [text for text, at in zip(by_hash, before, strict=True) if at < 2000]
-    alone = metric("context", window=3).finish(metric("context", window=3).map(view(tokenizer, *drawn)))
-    parts = [small.map(view(tokenizer, *some[k::30])) for k in range(30)]
-    for state in (functools.reduce(small.merge, parts), small.map(view(tokenizer, *some))):
-        assert sum(len(part.hashes) for part in state.parts) < 3 * len(drawn)
-        found = small.finish(state)
+    alone = m.finish(m.map(view(tokenizer, *drawn)))
+    parts = [m.map(view(tokenizer, *some[k::30])) for k in range(30)]
+    for state in (functools.reduce(m.merge, parts), m.map(view(tokenizer, *some))):
+        found = m.finish(state)
         assert len(drawn) < 50
         for name in ("bigram_entropy", "accessor_variety"):
             assert found[name] == alone[name]
             assert found[name].n == len(drawn)
     assert found["mattr"].n == 300  # windows are counted in all documents
-
-
-def test_a_long_document_is_cut_for_the_sample():
-    m = metric("context", window=3, sample=10)
-    [part] = m.map(view(tokbench.load("utf8_bytes"), "ab", "abcdefghijklmnop")).parts
-    assert sorted(part.lengths.tolist()) == [2, 10]
-    assert len(part.ids) == 12
 
 
 def test_the_tree_joins_what_is_closest_on_average():
@@ -223,24 +214,16 @@ def test_reports_and_tables_show_the_pairs(tmp_path):
     assert float(row["value"]) == full_table(matrix(results, "language_divergence", "bytes"))[0, 1]
     assert {row["one"] for row in csv.DictReader(io.StringIO(agreement_csv(results)))} == {"bytes"}
     groups, tokenizers = matrix_sections(CellTables(results))
-    assert [each.metric for each in tokenizers.maps][:2] == ["boundary_agreement", "boundary_jaccard"]
+    assert [each.metric for each in tokenizers.maps][:2] == ["boundary_agreement", "token_overlap"]
     assert groups.maps[0].closest.startswith("en and de (0.")
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
     assert Results.read(path).matrices == results.matrices
 
 
-def test_a_map_with_a_gap_has_no_tree():
-    gap = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[1.0], [None, 1.0]])
-    assert 'class="tree"' not in pair_map(gap, gap.names, "gap").__html__()
-    full = PairMatrix(metric="m", corpus="c", of="groups", within="t", names=["a", "b"], values=[[0.0], [0.5, 0.0]])
-    drawn = pair_map(full, full.names, "full").__html__()
-    assert 'class="tree"' in drawn
-
-
-def test_the_context_of_a_text_by_hand():
+def test_the_context_of_a_text_by_hand(small):
     """ "abacab" twice: after a come b, c, b; after b comes a; bigrams do not cross from one document into the next."""
-    m = metric("context", window=4, stride=2)
+    m = metric("context")
     found = m.finish(m.map(view(tokbench.load("utf8_bytes"), "abacab", "abacab")))
     entropy = -(4 / 6 * np.log2(4 / 6) + 2 / 6 * np.log2(2 / 6))
     # a: 6 successors (b 4, c 2); b: 2 successors and c: 2, both too few.
@@ -248,36 +231,9 @@ def test_the_context_of_a_text_by_hand():
     assert found["accessor_variety"].value == pytest.approx(4 / 3)
     # windows "abac" and "acab" have 3 different ids of 4.
     assert found["mattr"].value == pytest.approx(3 / 4)
-    assert isinstance(found["trigram_entropy"], NotApplicable)
     assert isinstance(m.finish(m.map(view(tokbench.load("utf8_bytes"), "a")))["mattr"], NotApplicable)
 
 
-def by_depth(one, other, p, depths):
-    """The definition of rank-biased overlap, depth by depth, with tokens of equal frequency at the first of their ranks."""
-    total = 0.0
-    for depth in range(1, depths + 1):
-        sets = [
-            {token for token, count in each.items() if sum(more > count for more in each.values()) < depth}
-            for each in (one, other)
-        ]
-        total += (1 - p) * p ** (depth - 1) * 2 * len(sets[0] & sets[1]) / (len(sets[0]) + len(sets[1]))
-    return total
-
-
-def table(counts):
-    tokens = sorted(counts)
-    return TokenTable.of(np.array(tokens), np.array([counts[token] for token in tokens]))
-
-
-@pytest.mark.parametrize("p", [0.5, 0.9])
-def test_rank_biased_overlap_is_the_sum_over_depths(p):
-    rng = random.Random(1)
-    for _ in range(10):
-        one, other = ({rng.randint(0, 12): rng.randint(1, 5) for _ in range(rng.randint(1, 9))} for _ in range(2))
-        tables = table(one), table(other)
-        assert rank_biased_overlap(*tables, p) == pytest.approx(by_depth(one, other, p, 300), abs=1e-12)
-        assert rank_biased_overlap(tables[0], tables[0], p) == pytest.approx(1)
-        shares = [{token: each[token] / sum(each.values()) for token in each} for each in (one, other)]
-        least = sum(min(each.get(token, 0) for each in shares) for token in range(13))
-        assert shared_counts(*tables) == pytest.approx(least, abs=1e-12)
-    assert rank_biased_overlap(table({1: 2}), table({2: 1}), p) == shared_counts(table({1: 2}), table({2: 1})) == 0
+def test_lengths_of_tokens_by_hand():
+    found = values("token_lengths", view(tokbench.load("utf32_units"), "aé日🙂", "b"))
+    assert [found[f"token_bytes_{n}"].value for n in (1, 2, 3, 4, 5)] == [2 / 5, 1 / 5, 1 / 5, 1 / 5, 0]

@@ -3,9 +3,8 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from test_metrics import metric, values, view
+from metric_views import values, view
 
-import tokbench
 from tokbench.inspect.usage import built_counts, corpus_use, usage_classes
 from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe import train
@@ -61,14 +60,6 @@ def test_the_family_by_hand():
         "usage_scaffold": 4,
         "usage_unseen": 252,
     }
-
-
-def test_where_merges_are_not_told():
-    m = metric("usage")
-    found = m.finish(m.map(view(tokbench.load("utf8_bytes"), "aab")))
-    assert found["usage_unseen"].value == 254 / 256
-    units = m.finish(m.map(view(tokbench.load("utf32_units"), "aab")))
-    assert units["usage_active"].value == 2 / 0x110000
 
 
 def test_scaffold_is_what_is_built_most_and_hardly_emitted():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from tokbench.metrics.code.leaves import leaves_of
 from tokbench.tokenizers.options import Options
 
 _BASIS: Final = Basis("documents laid out", NOT_ALIGNED)
+_PARSED: Final = Basis("parsed documents", "tree-sitter's grammar finds a syntax error in every document")
 _THEMES: Final = (indentation, identifiers, operators)
 _METRICS: Final = (*(metric for theme in _THEMES for metric in theme.METRICS), syntax.PARSED)
 
@@ -57,12 +59,11 @@ class Code(SummedMetric):
 
     def finish(self, state: CodeState) -> Mapping[str, Measured | NotApplicable]:
         if not state.sums.columns[_BASIS.column].any():
-            return declared(SPEC.values, state.sums, _BASIS)
-        why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"
-        parsed = Basis("parsed documents", why)
-        values = declared(_METRICS, state.sums, _BASIS) | declared(syntax.METRICS, state.sums, parsed)
-        if not state.sums.columns[parsed.column].any():
-            values[syntax.PARSED.id] = NotApplicable(why)
+            return {metric.id: NotApplicable(NOT_ALIGNED) for metric in SPEC.values}
+        values = declared(SPEC.values, state.sums)
+        if not state.sums.columns[_PARSED.column].any():
+            why = NotApplicable("; ".join(sorted(state.treeless)) or _PARSED.missing)
+            values |= {metric.id: why for metric in (syntax.PARSED, *syntax.METRICS)}
         return values
 
 
@@ -72,5 +73,8 @@ SPEC: Final = MetricFamily(
     text=Code,
     options=CodeOptions,
     subject=("code",),
-    values=(*_METRICS, *syntax.METRICS),
+    values=(
+        *(replace(metric, basis=_BASIS) for metric in _METRICS),
+        *(replace(metric, basis=_PARSED) for metric in syntax.METRICS),
+    ),
 )

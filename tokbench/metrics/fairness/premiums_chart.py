@@ -1,4 +1,4 @@
-"""The charts of premiums."""
+"""The chart of premiums."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ from tokbench.results.cells import Cell
 
 _WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 960, 20, 8, 190.0, 880.0
 _LONGEST: Final = 26
-_SMALL: Final = (300, 13, 24, 96.0, 262.0)
-"""Width, row height, height above the first row, left and right end of the plane."""
-_SHORT: Final = 15
-_TICKS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _Cells = Mapping[tuple[str, str], Cell | None]
 
 
@@ -58,40 +54,6 @@ def _bar(drawing: Drawing, y: float, shown: DisplayCell, cell: Cell | None, wher
             ends = f"M{low} {y + 6}v7M{high} {y + 6}v7"
             drawing.draw("path", css="whisker", d=f"M{low} {y + 9.5}H{high}{ends}")
         drawing.text((high or x) + 6, y + 13, shown.text + shown.marks)
-
-
-def premium_charts(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> dict[str, Drawing]:
-    """Return by group the premiums under each tokenizer, on one logarithmic axis."""
-    width, row, top, left, right = _SMALL
-    cells = _cells(tables, names, languages)
-    ends = 1.0, *_ends(cells)
-    axis = Axis(min(ends) / 1.1, max(ends) * 1.1, left, right, log=True)
-    frame = Box(left, 20, right, float(top + row * len(names)))
-    ticks = [_tick(axis, value) for value in _TICKS if axis.low <= value <= axis.high]
-    charts = {}
-    for series in languages:
-        language = _language(tables, series)
-        drawing = Drawing(width, frame.bottom + 20, f"Premium of {language} under each tokenizer")
-        drawing.grid(frame, ticks, heading=language, below=14)
-        for k, name in enumerate(names):
-            _point(drawing, (name, float(top + row * k)), series.cells[name], cells[name, series.group], axis)
-        charts[series.group] = drawing
-    return charts
-
-
-def _point(drawing: Drawing, row: tuple[str, float], shown: DisplayCell, cell: Cell | None, axis: Axis) -> None:
-    width, _, _, left, _ = _SMALL
-    name, y = cut(visible(row[0]), _SHORT), row[1]
-    with drawing.group("point", f"{name}: {shown.title}"):
-        drawing.text(left - 8, y + 10, name, "end")
-        if cell is None or cell.value is None:
-            drawing.text(left + 4, y + 10, shown.text, css="soft")
-            return
-        low, high = _interval(cell, axis)
-        if low is not None:
-            drawing.draw("path", css="whisker", d=f"M{low} {y + 6.5}H{high}")
-        drawing.draw("circle", cx=axis.at(cell.value), cy=y + 6.5, r=2.6)
-        drawing.text(width - 2, y + 10, shown.text + shown.marks, "end")
 
 
 def _cells(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> _Cells:

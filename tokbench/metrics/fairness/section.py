@@ -8,7 +8,7 @@ from typing import Final
 
 from tokbench.measuring.metric import Role
 from tokbench.metrics.fairness.lorenz import lorenz_chart, lorenz_key
-from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars, premium_charts
+from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars
 from tokbench.report.cells import Series, legends
 from tokbench.report.charts.scatter import Scatter, parity_chart, scatter_nodes
 from tokbench.report.charts.svg import Drawing
@@ -16,11 +16,9 @@ from tokbench.report.document import (
     ChartKey,
     Chooser,
     Column,
-    Details,
     Figure,
     Heading,
     MeasuredCell,
-    Multiples,
     Name,
     Node,
     Pane,
@@ -58,7 +56,6 @@ _FRONT: Final = (
 )
 _CURVES: Final = "The straight line: every language costs the same. Gini:"
 _DEAREST: Final = 3
-_MANY: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,6 @@ class Premiums:
     languages: Sequence[Series]
     groups: Sequence[Series]
     bars: Mapping[str, Drawing]
-    charts: Mapping[str, Drawing]
     lorenz: Drawing | None
     """``None`` if no tokenizer has a premium for every language."""
     gini: Mapping[str, str]
@@ -110,7 +106,6 @@ def _premiums(tables: CellTables, corpus: str) -> Premiums | None:
         languages=languages,
         groups=groups,
         bars={name: premium_bars(tables, name, languages) for name in order},
-        charts=premium_charts(tables, order, [series for series in languages if series.group != info.reference]),
         lorenz=lorenz_chart(f"Lorenz curves of {corpus}", complete, tooltips) if complete else None,
         gini=gini,
         front=parity_chart(tables, corpus),
@@ -148,7 +143,7 @@ def _corpus_nodes(tables: CellTables, premiums: Premiums, number: int) -> list[N
         *legend_lines(legends(series.cells[name] for series in shown for name in premiums.tokenizers)),
         Heading("Premium by language", 4),
         # A page has the numbers in the heat map of premium.
-        Rich([_bars(premiums, number), *_small_charts(premiums)], _by_group(tables, premiums)),
+        Rich([_bars(premiums, number)], _by_group(tables, premiums)),
         Rich([*_front(premiums), *_lorenz(premiums)]),
     ]
 
@@ -205,18 +200,6 @@ def _bars(premiums: Premiums, number: int) -> Chooser:
     return Chooser(f"Tokenizer of the bars of {premiums.corpus}", f"bars-{number}", panes, packed=True)
 
 
-def _small_charts(premiums: Premiums) -> list[Node]:
-    charts = list(premiums.charts.values())
-    if not charts:
-        return []
-    few = len(charts) <= _MANY
-    summary = (
-        f"Each language, all tokenizers: {len(charts)} charts on one logarithmic axis; the strong line is "
-        f"{premiums.reference}"
-    )
-    return [Details(summary, [Multiples(charts, "wide")], open=few, packed=not few)]
-
-
 def _front(premiums: Premiums) -> list[Node]:
     if not premiums.front:
         return []
@@ -241,14 +224,11 @@ def _lorenz(premiums: Premiums) -> list[Node]:
 
 
 def fairness_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield premiums by tokenizer and by group, Lorenz curves, and compression against inequality."""
+    """Yield premiums by tokenizer, Lorenz curves, and compression against inequality."""
     for section in all_premiums(tables):
-        premium = f"{section.corpus}: premium", f"the tokens of {section.reference} are 1"
         for name, drawing in section.bars.items():
             heading = f"{section.corpus}: premium under {name}; the tokens of {section.reference} are 1"
             yield Chart(f"premiums-{section.corpus}-{name}", drawing, headings=(heading,))
-        for group, drawing in section.charts.items():
-            yield Chart(f"premium-{section.corpus}-{group}", drawing, headings=premium)
         if section.lorenz:
             keys = tuple(
                 (f"{name}, Gini {gini}", lorenz_key(number)) for number, (name, gini) in enumerate(section.gini.items())

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from tokbench.measuring.sums import merged
 from tokbench.measuring.token_counts import add_counts
@@ -31,31 +30,19 @@ from tokbench.results.blocks import PairMatrix
 from tokbench_research.document_sample import document_hashes, first_by_hash, hashes_of
 
 _F1: Final = "boundary_agreement"
-_JACCARD: Final = "boundary_jaccard"
 _TOKENS: Final = "token_overlap"
-_RANKS: Final = "rank_overlap"
 _VOCABULARY: Final = "vocabulary_overlap"
 
 _SKETCH: Final = 1 << 13
 """Hashes kept of a vocabulary, for an error of at most 0.6 points."""
 
-_PERSISTENCE: Final = 0.99
-"""The weight p: the first 100 ranks have 86 %."""
+_SAMPLE: Final = 1 << 20
+"""Bytes of text of a group whose boundaries are kept; of more text the documents are drawn by hash."""
 
 _LARGEST: Final = 1 << 20
 
 _MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
-
-
-class AgreementOptions(Options):
-    """Options of ``agreement``."""
-
-    sample: int = Field(
-        default=1 << 20,
-        ge=1,
-        description="bytes of text of a group whose boundaries are kept; of more text the documents are drawn by hash",
-    )
 
 
 class SampledBoundaries(NamedTuple):
@@ -70,26 +57,26 @@ class SampledBoundaries(NamedTuple):
     """A bit for each byte, set where a token begins inside a document; documents begin at a new byte."""
 
     @classmethod
-    def of(cls, encoded: EncodedShard, sample: int) -> SampledBoundaries:
+    def of(cls, encoded: EncodedShard) -> SampledBoundaries:
         shard = encoded.shard
         hashes = document_hashes(shard)
         marks = np.zeros(shard.total_bytes + 1, dtype=np.uint8)
         marks[encoded.boundaries] = 1
         marks[shard.byte_offsets] = 0
-        taken = first_by_hash(hashes, shard.n_bytes, sample, ties=shard.unit_keys)
+        taken = first_by_hash(hashes, shard.n_bytes, _SAMPLE, ties=shard.unit_keys)
         spans = [marks[shard.byte_offsets[k] : shard.byte_offsets[k + 1]] for k in taken.tolist()]
         bits = np.concatenate([np.packbits(span) for span in spans]) if spans else np.empty(0, dtype=np.uint8)
         aligned = encoded.token_ends.aligned[taken]
         return cls(hashes[taken], shard.n_bytes[taken], shard.unit_keys[taken], aligned, bits)
 
-    def joined(self, other: SampledBoundaries, sample: int) -> SampledBoundaries:
+    def joined(self, other: SampledBoundaries) -> SampledBoundaries:
         """Return the first documents of both by hash."""
         hashes = np.concatenate([self.hashes, other.hashes])
         sizes = np.concatenate([self.sizes, other.sizes])
         keys = np.concatenate([self.keys, other.keys])
         aligned = np.concatenate([self.aligned, other.aligned])
         bits = np.concatenate([self.bits, other.bits])
-        taken = first_by_hash(hashes, sizes, sample, ties=keys)
+        taken = first_by_hash(hashes, sizes, _SAMPLE, ties=keys)
         widths = -(-sizes // 8)
         starts = np.cumsum(widths) - widths
         kept = [bits[start : start + width] for start, width in zip(starts[taken], widths[taken], strict=True)]
@@ -106,15 +93,13 @@ class SampledBoundaries(NamedTuple):
             return np.where(both, counted, 0)
 
         common, one, two = count(self.bits & other.bits), count(self.bits), count(other.bits)
-        columns = {"common": 2 * common, "all": one + two, "once": common, "either": one + two - common}
-        sums = Sums.by_key(self.keys, **columns)
+        sums = Sums.by_key(self.keys, common=2 * common, all=one + two)
         return Sums(int(both.sum()), sums.columns, sums.units)
 
 
 class AgreementState(NamedTuple):
     """The state of a group."""
 
-    sample: int
     boundaries: SampledBoundaries
     tokens: NDArray[np.uint64]
     """Hashes of the tokens that occur; empty without bytes of tokens."""
@@ -124,8 +109,7 @@ class AgreementState(NamedTuple):
 
     def __add__(self, other: AgreementState) -> AgreementState:  # type: ignore[override]
         return AgreementState(
-            self.sample,
-            self.boundaries.joined(other.boundaries, self.sample),
+            self.boundaries.joined(other.boundaries),
             *add_counts(self.tokens, self.counts, other.tokens, other.counts),
             _joined_sketch(self.vocabulary, other.vocabulary),
         )
@@ -136,78 +120,35 @@ def _joined_sketch(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArra
 
 
 class TokenTable(NamedTuple):
-    """The tokens of a text by frequency."""
+    """The tokens of a text."""
 
     tokens: NDArray[np.uint64]
     """Hashes, rising."""
-    shares: NDArray[np.float64]
-    ranks: NDArray[np.int64]
-    """Ties have their first rank (Webber, Moffat and Zobel 2010, section 4.5)."""
-
-    @classmethod
-    def of(cls, tokens: NDArray[np.uint64], counts: NDArray[np.int64]) -> TokenTable:
-        """Make a table of rising tokens.
-
-        >>> TokenTable.of(np.array([1, 2, 7]), np.array([1, 2, 1])).ranks.tolist()
-        [2, 1, 2]
-        """
-        ranks = 1 + len(counts) - np.searchsorted(np.sort(counts), counts, side="right")
-        return cls(tokens, counts / counts.sum(), ranks)
-
-    def common(self, other: TokenTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the places of the common tokens, in this table and in the other.
-
-        >>> one, other = (TokenTable.of(np.array(ids), np.ones(3)) for ids in ([1, 2, 3], [2, 3, 4]))
-        >>> [column.tolist() for column in one.common(other)]
-        [[1, 2], [0, 1]]
-        """
-        at = np.searchsorted(other.tokens, self.tokens)
-        at[at == len(other.tokens)] = 0
-        own = np.flatnonzero(other.tokens[at] == self.tokens)
-        return own, at[own]
+    counts: NDArray[np.int64]
 
 
 def shared_counts(one: TokenTable, other: TokenTable) -> float:
     """Return Σ min(p, q), which is 1 - the total variation distance.
 
-    >>> one = TokenTable.of(np.array([1, 2, 3]), np.array([2, 1, 1]))
-    >>> shared_counts(one, TokenTable.of(np.array([1, 2, 4]), np.array([1, 1, 2])))  # min(2/4, 1/4) + min(1/4, 1/4)
+    >>> one = TokenTable(np.array([1, 2, 3]), np.array([2, 1, 1]))
+    >>> shared_counts(one, TokenTable(np.array([1, 2, 4]), np.array([1, 1, 2])))  # min(2/4, 1/4) + min(1/4, 1/4)
     0.5
     """
-    own, others = one.common(other)
-    return float(sum(np.minimum(one.shares[own], other.shares[others]).tolist()))
+    _, own, others = np.intersect1d(one.tokens, other.tokens, assume_unique=True, return_indices=True)
+    shares = one.counts[own] / one.counts.sum(), other.counts[others] / other.counts.sum()
+    return float(sum(np.minimum(*shares).tolist()))
 
 
-def rank_biased_overlap(one: TokenTable, other: TokenTable, p: float = _PERSISTENCE) -> float:
-    """Compare two rankings by frequency: 0 to 1, where the first ranks count most.
-
-    (1 - p) Σ_d p^(d - 1) A_d over the depths d (Webber, Moffat and Zobel 2010, "A similarity measure for indefinite
-    rankings"), where A_d = 2 × common tokens down to depth d / the tokens of both. Neither table may be empty.
-
-    The rankings 1 2 3 and 2 1 4 agree by 0, 4 / 4, 4 / 6; the depths weigh 1 / 2, 1 / 4, and 1 / 4 for all that follow:
-
-    >>> one = TokenTable.of(np.array([1, 2, 3]), np.array([3, 2, 1]))
-    >>> other = TokenTable.of(np.array([1, 2, 4]), np.array([2, 3, 1]))
-    >>> round(rank_biased_overlap(one, other, p=0.5), 4)  # 1 / 4 + 4 / 6 / 4
-    0.4167
-    """
-    own, others = one.common(other)
-    both = np.maximum(one.ranks[own], other.ranks[others])
-    depth = int(max(one.ranks.max(), other.ranks.max()))
-    n_one, n_other, n_both = (
-        np.cumsum(np.bincount(ranks, minlength=depth + 1))[1:] for ranks in (one.ranks, other.ranks, both)
-    )
-    weights = (1 - p) * p ** np.arange(depth)
-    weights[-1] = p ** (depth - 1)  # of the last depth and all beyond it
-    return float((weights * (2 * n_both / (n_one + n_other))).sum())
-
-
-def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: int = _SKETCH) -> float:
+def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: int = _SKETCH) -> float | None:
     """Estimate the Jaccard index from the ``size`` smallest hashes of the union (Broder 1997); smaller ones are exact.
+
+    ``None`` if one of the two is unknown.
 
     >>> sketched_jaccard(np.array([1, 2, 3], dtype=np.uint64), np.array([2, 3, 4, 5], dtype=np.uint64))
     0.4
     """
+    if not len(one) or not len(other):
+        return None
     union = np.union1d(one, other)[:size]
     both = np.isin(union, one, assume_unique=True) & np.isin(union, other, assume_unique=True)
     return float(both.mean())
@@ -216,9 +157,7 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: i
 class AgreementMetric(SummedMetric):
     """The corpus metric."""
 
-    _options: AgreementOptions
-
-    def __init__(self, options: AgreementOptions) -> None:
+    def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._vocabularies: dict[str, tuple[Tokenizer, NDArray[np.uint64]]] = {}
 
@@ -235,23 +174,21 @@ class AgreementMetric(SummedMetric):
         if known is not tokenizer:
             vocabulary = _vocabulary(tokenizer)
             self._vocabularies[encoded.loaded.name] = tokenizer, vocabulary
-        sample = self._options.sample
-        return AgreementState(sample, SampledBoundaries.of(encoded, sample), tokens, counts, vocabulary)
+        return AgreementState(SampledBoundaries.of(encoded), tokens, counts, vocabulary)
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
-        vocabularies = _Vocabularies()
         for group in [*states.groups, WHOLE]:
             of = {name: merged(states, name, group) for name in states.tokenizers}
             known = {name: state for name, state in of.items() if state}
             tables = {
-                name: TokenTable.of(state.tokens, state.counts) for name, state in known.items() if len(state.tokens)
+                name: TokenTable(state.tokens, state.counts) for name, state in known.items() if len(state.tokens)
             }
             pairs: dict[tuple[str, str], _Numbers] = {}
             for one, other in combinations(known, 2):
                 sums = known[one].boundaries.compared(known[other].boundaries)
-                vocabulary = vocabularies.shared(known[one].vocabulary, known[other].vocabulary)
+                vocabulary = sketched_jaccard(known[one].vocabulary, known[other].vocabulary)
                 pairs[one, other] = _compared(sums, tables.get(one), tables.get(other), vocabulary)
             matrices += _matrices(states.corpus, group, list(known), pairs)
             for name in states.tokenizers:
@@ -271,30 +208,14 @@ def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:
     return np.unique(hashes_of(data))[:_SKETCH]
 
 
-class _Vocabularies:
-    def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], float] = {}
-
-    def shared(self, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float | None:
-        if not len(one) or not len(other):
-            return None
-        key = one.tobytes(), other.tobytes()
-        if key not in self._known:
-            self._known[key] = sketched_jaccard(one, other)
-        return self._known[key]
-
-
 def _compared(sums: Sums, one: TokenTable | None, other: TokenTable | None, vocabulary: float | None) -> _Numbers:
     numbers: dict[str, Measured | NotApplicable] = {
         _F1: sums.share("common", "all"),
-        _JACCARD: sums.share("once", "either"),
         _TOKENS: NotApplicable(_NO_BYTES),
-        _RANKS: NotApplicable(_NO_BYTES),
         _VOCABULARY: NotApplicable(f"{_NO_BYTES}, or has more than {_LARGEST:,} of them"),
     }
     if one and other:
         numbers[_TOKENS] = Measured(shared_counts(one, other), sums.documents)
-        numbers[_RANKS] = Measured(rank_biased_overlap(one, other), sums.documents)
     if vocabulary is not None:
         numbers[_VOCABULARY] = Measured(vocabulary, sums.documents)
     return numbers
@@ -335,7 +256,7 @@ _PAIRS: Final = (
 )
 _PLACES: Final = (
     "Boundaries are places in bytes strictly inside documents, of documents whose tokens could be aligned with their "
-    f"bytes under both, and up to as much text as the option sample says. {_PAIRS}"
+    f"bytes under both, up to a megabyte of a group. {_PAIRS}"
 )
 
 
@@ -346,19 +267,9 @@ VALUES: Final = (
         "mean over the other tokenizers of 2 × boundaries of both / (boundaries of one + boundaries of the other)",
         f"Agreement of two tokenizers on where tokens end: 1 if they cut alike, 0 if they never do. {_PLACES}",
     ),
-    _value(_JACCARD, "share of boundaries", label="boundaries shared (Jaccard)", needs=TOKEN_PLACES).means(
-        "mean over the other tokenizers of boundaries of both / boundaries of either",
-        f"As {_F1}, with every boundary counted once. {_PLACES}",
-    ),
     _value(_TOKENS, "share of tokens", label="tokens shared").means(
         "mean over the other tokenizers of Σ over byte strings of min(p, q), p and q their shares of the tokens",
         f"Part of the tokens of the text that two tokenizers have in common, weighted by frequency. {_PAIRS}",
-    ),
-    _value(_RANKS, "rank-biased overlap", label="tokens shared by rank").means(
-        f"mean over the other tokenizers of (1 - p) × Σ over depths d of p^(d - 1) × A_d, p = {_PERSISTENCE}",
-        "Rank-biased overlap of the tokens of the text by frequency (Webber, Moffat and Zobel 2010): A_d is the "
-        "share (Dice) that the first d of both have in common; the first 100 depths have 86 % of the weight. Tokens of "
-        f"equal frequency share the first of their ranks. {_PAIRS}",
     ),
     _value(_VOCABULARY, "share of entries", label="vocabulary shared").means(
         "mean over the other tokenizers of byte strings in both vocabularies / byte strings in either",
@@ -372,7 +283,6 @@ SPEC: Final = MetricFamily(
     name="agreement",
     summary="how alike two tokenizers cut the same text, and the part of their vocabularies in common, by pair",
     text=AgreementMetric,
-    options=AgreementOptions,
     companion="agreement",
     values=VALUES,
 )

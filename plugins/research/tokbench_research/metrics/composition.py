@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
 from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
-from tokbench.measuring.metric import Answer
-from tokbench.plugin import Tokenizer
-from tokbench.plugin.metrics import Measured, Metric, MetricFamily, NotApplicable
+from tokbench.plugin import Options, Tokenizer
+from tokbench.plugin.metrics import (
+    WHOLE,
+    CorpusOutcome,
+    CorpusStates,
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+)
+
+Found = Mapping[str, int]
+"""The ids of each kind and of each script, by metric; empty for a vocabulary that is too large."""
 
 _LARGEST: Final = 1 << 20
 _NOT_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP, TokenKind.FRAGMENT})
@@ -37,7 +49,9 @@ def _kind_id(kind: TokenKind) -> str:
     return f"kind_{kind.value.replace(' ', '_')}"
 
 
-_value = partial(Metric, direction="none", loss_cannot_help="it counts the ids of the vocabulary, whatever the text")
+_value = partial(
+    Metric, direction="none", whole=True, loss_cannot_help="it counts the ids of the vocabulary, whatever the text"
+)
 
 VALUES: Final = (
     *(
@@ -64,31 +78,52 @@ VALUES: Final = (
 )
 
 
-class Composition:
-    """The probe."""
+class Composition(SummedMetric):
+    """The corpus metric; a state is what one look at the vocabulary found, whatever the text."""
 
-    name = "composition"
-    title = "Composition of the vocabulary"
-    explanation = "What a vocabulary is made of, whatever the text: kinds of tokens, and scripts of their letters."
-    values = VALUES
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._found: dict[str, tuple[Tokenizer, Found]] = {}
 
-    def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Skip more than a million ids: they are made by a formula."""
-        if tokenizer.vocab_size > _LARGEST:
-            reason = NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
-            return Answer({value.id: reason for value in VALUES}, ())
-        listing = list_tokens(tokenizer)
-        kinds = Counter(listing.kinds)
-        text = [data.decode() for data, kind in zip(listing.data, listing.kinds, strict=True) if kind not in _NOT_TEXT]
-        scripts = Counter(_script(character) for character in text)
-        size = len(listing.kinds)
-        values: dict[str, Measured | NotApplicable] = {
-            _kind_id(kind): Measured(kinds[kind] / size, size) for kind in _KINDS
-        }
-        for name in (*_SCRIPTS, *_REST):
-            share = Measured(scripts[name] / len(text), size) if text else NotApplicable("no id is text")
-            values[f"script_{name.lower()}"] = share
-        return Answer(values, ())
+    def map(self, encoded: EncodedShard) -> Found:
+        known, found = self._found.get(encoded.loaded.name, (None, None))
+        if found is None or known is not encoded.tokenizer:
+            found = _look(encoded.tokenizer)
+            self._found[encoded.loaded.name] = encoded.tokenizer, found
+        return found
+
+    def merge(self, one: Found, _: Found) -> Found:
+        return one
+
+    def raw(self, _: Found) -> None:
+        return None
+
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+        found = {name: state for (name, _), state in states.states.items()}
+        return CorpusOutcome({(name, WHOLE): _values(state) for name, state in found.items()})
+
+
+def _look(tokenizer: Tokenizer) -> Found:
+    """Skip more than a million ids: they are made by a formula."""
+    if tokenizer.vocab_size > _LARGEST:
+        return {}
+    listing = list_tokens(tokenizer)
+    counts = Counter(map(_kind_id, listing.kinds))
+    text = (data.decode() for data, kind in zip(listing.data, listing.kinds, strict=True) if kind not in _NOT_TEXT)
+    counts.update(f"script_{_script(characters).lower()}" for characters in text)
+    return counts
+
+
+def _values(found: Found) -> dict[str, Measured | NotApplicable]:
+    if not found:
+        reason = NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
+        return {value.id: reason for value in VALUES}
+    kinds, scripts = (sum(n for name, n in found.items() if name.startswith(start)) for start in ("kind_", "script_"))
+    values: dict[str, Measured | NotApplicable] = {}
+    for metric in VALUES:
+        of = kinds if metric.id.startswith("kind_") else scripts
+        values[metric.id] = Measured(found.get(metric.id, 0) / of, kinds) if of else NotApplicable("no id is text")
+    return values
 
 
 def _script(text: str) -> str:
@@ -101,15 +136,9 @@ def _script(text: str) -> str:
     return script if script in _SCRIPTS or script in _REST else "other"
 
 
-def _probes(_: object) -> Sequence[Composition]:
-    return (Composition(),)
-
-
 SPEC: Final = MetricFamily(
     name="composition",
     summary="what a vocabulary is made of: kinds of tokens, and scripts of their letters",
-    study="probes",
-    make=_probes,
-    own_texts=True,
+    text=Composition,
     values=VALUES,
 )

@@ -8,10 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT
-from tokbench.plugin import Options, vocab_size_of
+from tokbench.plugin import vocab_size_of
 from tokbench.plugin.metrics import (
     Basis,
     EncodedShard,
@@ -26,27 +25,17 @@ from tokbench.plugin.metrics import (
 from tokbench_research.document_sample import document_hashes, first_by_hash
 
 _LEAST: Final = 3
-
-_KEY_BITS: Final = 64
+_WINDOW: Final = 2000
+_STRIDE: Final = 1000
+_SAMPLE: Final = 1 << 20
+"""Bytes of text of a group whose pairs of ids are counted; of more text the documents are drawn by hash."""
 _NO_BOUND: Final = 2**64 - 1
 
 _WAITING: Final = 8
 
 
-class ContextOptions(Options):
-    """Options of ``context``."""
-
-    window: int = Field(default=2000, ge=1, description="tokens of a window of the moving type-token ratio")
-    stride: int = Field(default=1000, ge=1, description="tokens from the start of one window to that of the next")
-    sample: int = Field(
-        default=1 << 20,
-        ge=1,
-        description="bytes of text of a group whose n-grams are counted; of more text the documents are drawn by hash",
-    )
-
-
-class NgramCounts(NamedTuple):
-    """Occurrences of each n-gram of ids."""
+class PairCounts(NamedTuple):
+    """Occurrences of each id with the one after it."""
 
     bits: int
     keys: NDArray[np.uint64]
@@ -54,29 +43,24 @@ class NgramCounts(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, documents: DocumentIds, length: int, vocab_size: int) -> NgramCounts | None:
-        """Count the n-grams inside documents; ``None`` if one does not fit into 64 bits."""
+    def of(cls, documents: DocumentIds, vocab_size: int) -> PairCounts:
+        """Count the pairs inside documents."""
         bits = int(vocab_size - 1).bit_length() or 1
-        if length * bits > _KEY_BITS:
-            return None
-        ids, count = documents.ids, max(0, len(documents.ids) - length + 1)
-        keys = np.zeros(count, dtype=np.uint64)
-        for k in range(length):
-            keys = (keys << np.uint64(bits)) | ids[k : k + count]
+        ids = documents.ids.astype(np.uint64)
         document = np.repeat(np.arange(len(documents.lengths)), documents.lengths)
-        inside = document[:count] == document[length - 1 : length - 1 + count]
-        distinct, counts = np.unique(keys[inside], return_counts=True)
-        return cls(bits, distinct, counts.astype(np.int64))
+        inside = document[:-1] == document[1:]
+        keys, counts = np.unique(((ids[:-1] << np.uint64(bits)) | ids[1:])[inside], return_counts=True)
+        return cls(bits, keys, counts.astype(np.int64))
 
     def successor_entropy(self) -> float | None:
         """Return how evenly successors follow contexts, 0 … 1; ``None`` without a frequent context.
 
-        For a context t (all ids but the last) with n_t ≥ 3: η_t = H(successors) / log2(different successors), or 0
+        For an id t with n_t ≥ 3: η_t = H(successors) / log2(different successors), or 0
         for one. The value is Σ n_t η_t / Σ n_t (Poelman and others 2025).
 
         In "a b a c a b", b, c, b follow a: entropy 0.918 of at most log2(2) = 1.
 
-        >>> counts = NgramCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
+        >>> counts = PairCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
         >>> round(counts.successor_entropy(), 4)
         0.9183
         """
@@ -94,12 +78,12 @@ class NgramCounts(NamedTuple):
         return float((totals * even)[frequent].sum() / totals[frequent].sum())
 
     def accessor_variety(self) -> float | None:
-        """Return the mean accessor variety of the ids in bigrams; ``None`` if there are none.
+        """Return the mean accessor variety ; ``None`` if there are none.
 
         The smaller of the numbers of different ids before and after an id (Feng and others 2004, "Accessor variety
         criteria for Chinese word extraction"). In "a b a c a b", a has 2 and 2; b has 1 and 1; c has 1 and 1.
 
-        >>> counts = NgramCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
+        >>> counts = PairCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
         >>> round(counts.accessor_variety(), 4)
         1.3333
         """
@@ -120,12 +104,12 @@ class DocumentIds(NamedTuple):
     ids: NDArray[np.unsignedinteger[Any]]
 
     @classmethod
-    def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
-        """Keep at most the first ``most`` ids of a document."""
-        ids, lengths = encoded.ids, np.minimum(encoded.tokens, most)
-        if (encoded.tokens > most).any():
+    def of(cls, encoded: EncodedShard) -> DocumentIds:
+        """Keep at most the first million ids of a document."""
+        ids, lengths = encoded.ids, np.minimum(encoded.tokens, _SAMPLE)
+        if (encoded.tokens > _SAMPLE).any():
             place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
-            ids = ids[place < most]
+            ids = ids[place < _SAMPLE]
         small = np.min_scalar_type(vocab_size_of(encoded.tokenizer) - 1)
         return cls(document_hashes(encoded.shard), encoded.shard.n_bytes, lengths, ids.astype(small))
 
@@ -139,9 +123,9 @@ class DocumentIds(NamedTuple):
         inside = np.repeat(mask, self.lengths)
         return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
 
-    def first(self, sample: int) -> DocumentIds:
+    def first(self) -> DocumentIds:
         mask = np.zeros(len(self.hashes), dtype=np.bool_)
-        mask[first_by_hash(self.hashes, self.sizes, sample)] = True
+        mask[first_by_hash(self.hashes, self.sizes, _SAMPLE)] = True
         return self.chosen(mask)
 
     def by_hash(self) -> DocumentIds:
@@ -158,8 +142,6 @@ class ContextState(NamedTuple):
 
     documents: int
     vocab_size: int
-    sample: int
-    """Bytes of text, at most, but for the last document."""
     bound: int
     """The largest hash of the sample."""
     parts: tuple[DocumentIds, ...]
@@ -169,86 +151,72 @@ class ContextState(NamedTuple):
         bound = np.uint64(min(self.bound, other.bound))
         parts = self.parts + tuple(part.chosen(part.hashes <= bound) for part in other.parts)
         if len(parts) > _WAITING:
-            parts = (DocumentIds.joined(parts).first(self.sample),)
-            if parts[0].sizes.sum() >= self.sample:
+            parts = (DocumentIds.joined(parts).first(),)
+            if parts[0].sizes.sum() >= _SAMPLE:
                 bound = parts[0].hashes.max()
         documents, windows = self.documents + other.documents, self.windows + other.windows
-        return ContextState(documents, self.vocab_size, self.sample, int(bound), parts, windows)
+        return ContextState(documents, self.vocab_size, int(bound), parts, windows)
 
     def drawn(self) -> DocumentIds:
-        return DocumentIds.joined(self.parts).first(self.sample)
+        return DocumentIds.joined(self.parts).first()
 
 
 class ContextMetric(SummedMetric):
     """The text metric."""
 
-    _options: ContextOptions
-
     def map(self, encoded: EncodedShard) -> ContextState:
-        sample = self._options.sample
-        drawn = DocumentIds.of(encoded, sample).first(sample)
-        vocab_size = vocab_size_of(encoded.tokenizer)
-        return ContextState(len(encoded.shard), vocab_size, sample, _NO_BOUND, (drawn,), self._windows(encoded))
+        drawn, vocab_size = DocumentIds.of(encoded).first(), vocab_size_of(encoded.tokenizer)
+        return ContextState(len(encoded.shard), vocab_size, _NO_BOUND, (drawn,), self._windows(encoded))
 
     def _windows(self, encoded: EncodedShard) -> Sums:
-        window, stride = self._options.window, self._options.stride
         kinds, tokens = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
-        for k in np.flatnonzero(encoded.tokens >= window).tolist():
+        for k in np.flatnonzero(encoded.tokens >= _WINDOW).tolist():
             ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]
-            starts = range(0, len(ids) - window + 1, stride)
-            kinds[k] = sum(len(np.unique(ids[start : start + window])) for start in starts)
-            tokens[k] = window * len(starts)
-        with_window = (encoded.tokens >= window).astype(np.int64)
+            starts = range(0, len(ids) - _WINDOW + 1, _STRIDE)
+            kinds[k] = sum(len(np.unique(ids[start : start + _WINDOW])) for start in starts)
+            tokens[k] = _WINDOW * len(starts)
+        with_window = (encoded.tokens >= _WINDOW).astype(np.int64)
         return Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
 
     def finish(self, state: ContextState) -> Mapping[str, Measured | NotApplicable]:
         drawn = state.drawn()
-        pairs, triples = (NgramCounts.of(drawn, length, state.vocab_size) for length in (2, 3))
-        statistics = {
-            "bigram_entropy": pairs.successor_entropy() if pairs else None,
-            "trigram_entropy": triples.successor_entropy() if triples else None,
-            "accessor_variety": pairs.accessor_variety() if pairs else None,
-        }
-        lacking = NotApplicable(f"no context occurs {_LEAST} times")
+        pairs = PairCounts.of(drawn, state.vocab_size)
+        entropy, variety, documents = pairs.successor_entropy(), pairs.accessor_variety(), len(drawn.hashes)
+        lacking = NotApplicable(f"no id occurs {_LEAST} times before another")
+        alone = NotApplicable("no document has two tokens")
         values: dict[str, Measured | NotApplicable] = {
-            name: lacking if value is None else Measured(value, len(drawn.hashes)) for name, value in statistics.items()
+            "bigram_entropy": lacking if entropy is None else Measured(entropy, documents),
+            "accessor_variety": alone if variety is None else Measured(variety, documents),
         }
-        if triples is None:
-            values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
-        if statistics["accessor_variety"] is None:
-            values["accessor_variety"] = NotApplicable("no document has two tokens")
-        short = f"no document has {self._options.window:,} tokens; set 'window' of context to fewer"
-        return values | declared(SPEC.values, state.windows, Basis("documents", short))
+        return values | declared(SPEC.values, state.windows)
 
 
+_BASIS: Final = Basis("documents", f"no document has {_WINDOW:,} tokens")
 _value = partial(Metric, direction="none", no_interval=DEPENDS_ON_AMOUNT)
 
 _EVEN: Final = (
     "0 if every context has one successor, 1 if all its successors are equally frequent (Poelman and others 2025). "
     "Contexts that occur less than three times are left out; no n-gram reaches from one document into another. Little "
-    "text has few frequent contexts; of more than 1 MB of a group, documents are drawn by hash ('sample')."
+    "text has few frequent contexts; of more than 1 MB of a group, documents are drawn by hash."
 )
 
 SPEC: Final = MetricFamily(
     name="context",
     summary="entropy of what follows a token, accessor variety, moving type-token ratio",
     text=ContextMetric,
-    options=ContextOptions,
     values=(
         _value("bigram_entropy", "share of the maximum", label="bigram entropy").means(
             "Σ n_t H(successors of t) / log2(different successors of t) / Σ n_t, over ids t with n_t ≥ 3",
             f"Evenness of the ids that follow an id: {_EVEN}",
         ),
-        _value("trigram_entropy", "share of the maximum", label="trigram entropy").means(
-            "Σ n_t H(successors of t) / log2(different successors of t) / Σ n_t, over pairs of ids t with n_t ≥ 3",
-            f"Evenness of the ids that follow two ids: {_EVEN}",
-        ),
         _value("accessor_variety", "ids", label="accessor variety").means(
             "Σ over distinct ids of min(distinct ids before it, distinct ids after it) / distinct ids",
             "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
-            "have few, words have many. It grows with the amount of text, up to 1 MB of a group ('sample').",
+            "have few, words have many. It grows with the amount of text, up to 1 MB of a group.",
         ),
-        Metric("mattr", "share of tokens", "none", of=("kinds", "tokens"), label="moving type-token ratio").means(
+        Metric(
+            "mattr", "share of tokens", "none", of=("kinds", "tokens"), label="moving type-token ratio", basis=_BASIS
+        ).means(
             "Σ over windows of distinct ids / Σ over windows of tokens; windows of 2,000 tokens, one every 1,000",
             "Type-token ratio of windows of one size (Covington and McFall 2010), which does not depend on the "
             "amount of text. Windows lie inside documents, so that short documents have none.",

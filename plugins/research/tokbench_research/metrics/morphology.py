@@ -133,28 +133,19 @@ class Morphology(SummedMetric):
         return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
 
     def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
-        morphemes = self._values(state, "morpheme")
-        score = morphemes["morpheme_boundary_recall"]
-        if isinstance(score, Measured):
-            score = state.sums.share(_SCORED_HITS, _SCORED, n=score.n)
-        return {**self._values(state, "word"), **morphemes, "morph_score": score}
+        aligned = int(state.sums.columns["aligned"].sum())
 
-    def _values(self, state: Boundaries, kind: str) -> dict[str, Measured | NotApplicable]:
-        sums, aligned = state.sums, int(state.sums.columns["aligned"].sum())
-        reason = "" if aligned else f"{NOT_ALIGNED}, or each has an unknown token"
-        if kind == "morpheme" and not state.morphemes:
-            reason = _NO_MORPHEMES
-        if not state.words:
-            reason = NO_GOLD
-        values: dict[str, Measured | NotApplicable] = {}
-        for value, above, below in (
-            ("precision", "hits", "token_boundaries"),
-            ("recall", "hits", "gold_boundaries"),
-            ("f1", "double_hits", "boundaries"),
-        ):
-            share = sums.share(f"{kind}_{above}", f"{kind}_{below}", n=aligned)
-            values[f"{kind}_boundary_{value}"] = NotApplicable(reason) if reason else share
-        return values
+        def lacking(metric: Metric) -> str:
+            if not state.words:
+                return NO_GOLD
+            if not state.morphemes and metric not in _OF_WORDS:
+                return _NO_MORPHEMES
+            return "" if aligned else f"{NOT_ALIGNED}, or each has an unknown token"
+
+        return {
+            metric.id: NotApplicable(reason) if (reason := lacking(metric)) else state.sums.share(*metric.of, n=aligned)
+            for metric in SPEC.values
+        }
 
 
 _ALIGNED: Final = (
@@ -170,31 +161,37 @@ _MORPHEMES: Final = (
 )
 
 
+_metric = partial(Metric, unit="share of boundaries", direction="higher", needs=TOKEN_PLACES)
+
+
 def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
     formulas = {
         "precision": (
+            ("hits", "token_boundaries"),
             f"token boundaries{inside} that are {kind} boundaries / token boundaries{inside}",
             f"Of the places where tokens meet{inside}, the share where two gold {kind}s meet.",
         ),
         "recall": (
+            ("hits", "gold_boundaries"),
             f"{kind} boundaries that are token boundaries / {kind} boundaries",
             f"Of the places where two gold {kind}s meet, the share where tokens meet.",
         ),
         "f1": (
+            ("double_hits", "boundaries"),
             f"2 × boundaries of both / (token boundaries{inside} + {kind} boundaries)",
             f"Harmonic mean of precision and recall of the {kind} boundaries.",
         ),
     }
-    metric = partial(Metric, unit="share of boundaries", direction="higher", needs=TOKEN_PLACES)
     return tuple(
-        metric(f"{kind}_boundary_{value}", headline=value == "f1").means(formula, f"{first} {says}{_ALIGNED}")
-        for value, (formula, first) in formulas.items()
+        _metric(f"{kind}_boundary_{value}", headline=value == "f1", of=tuple(f"{kind}_{part}" for part in of)).means(
+            formula, f"{first} {says}{_ALIGNED}"
+        )
+        for value, (of, formula, first) in formulas.items()
     )
 
 
-_MORPHSCORE: Final = Metric(
-    "morph_score", "share of boundaries", "higher", label="MorphScore", needs=TOKEN_PLACES
-).means(
+_OF_WORDS: Final = _specs("word", "", _WORDS)
+_MORPHSCORE: Final = _metric("morph_score", of=(_SCORED_HITS, _SCORED), label="MorphScore").means(
     "morpheme boundaries that are token boundaries / morpheme boundaries, in words of two tokens and more",
     "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of "
     "words with one boundary each (source morphemes) it is the score of their first version; where words stand "
@@ -207,5 +204,5 @@ SPEC: Final = MetricFamily(
     text=Morphology,
     by_script=True,
     subject=("fertility", "morphology"),
-    values=(*_specs("word", "", _WORDS), *_specs("morpheme", " inside words", _MORPHEMES), _MORPHSCORE),
+    values=(*_OF_WORDS, *_specs("morpheme", " inside words", _MORPHEMES), _MORPHSCORE),
 )

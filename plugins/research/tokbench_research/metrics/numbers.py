@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -25,10 +25,11 @@ from tokbench.plugin.metrics import (
     SummedMetric,
     Sums,
     declared,
-    interval,
 )
 
 LONGEST: Final = 12
+_LENGTHS: Final = (3, 4)
+"""Of runs whose tokens are a metric of their own."""
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
@@ -86,7 +87,7 @@ def _count(
     return Counter(dict(zip(kinds, counts[places].tolist(), strict=True)))
 
 
-_value = partial(Metric, needs=TOKEN_PLACES)
+_value = partial(Metric, needs=TOKEN_PLACES, basis=_BASIS)
 
 _RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
 _LONG: Final = "runs of more than three digits"
@@ -113,10 +114,6 @@ VALUES: Final = (
         f"Agreement of token boundaries with groups of three as they are read aloud: 1 if numbers are cut there and "
         f"nowhere else, so that one cut inside two or three digits counts against it. {_RUNS}",
     ),
-    _value("digits_pattern_entropy", "bits/run", "lower").means(
-        "Σ over lengths 2 to 12 of runs × H(ways of cutting runs of the length) / Σ runs, H in bits",
-        f"Entropy of the ways in which numbers of one length are cut: 0 if they are always cut alike. {_RUNS}",
-    ),
     _value("digits_left_triples", "share of runs", "none", of=("left_triples", _LONG)).means(
         f"{_TRIPLES} exactly every three digits from the left / runs of more than three digits",
         f"Share of numbers in groups of three from the left: 123|456|7, so that the place value of a token "
@@ -133,14 +130,7 @@ VALUES: Final = (
             f"Σ tokens that a run of {length} digits touches / Σ runs of {length} digits",
             f"Tokens of {length} digits. {_RUNS}",
         )
-        for length in range(1, LONGEST + 1)
-    ),
-    *(
-        _value(f"digits_{length}_consistency", "share", "higher").means(
-            f"runs of {length} digits cut in the most frequent way / runs of {length} digits",
-            f"1 if all runs of {length} digits are cut alike. {_RUNS}",
-        )
-        for length in range(2, LONGEST + 1)
+        for length in _LENGTHS
     ),
 )
 
@@ -155,7 +145,7 @@ class Numbers(SummedMetric):
         lengths, cut = runs.ends - runs.starts, cut_patterns(encoded, runs)
         tokens = _BITS[cut] + 1
         columns: dict[str, NDArray[Any]] = {_BASIS.column: encoded.token_ends.aligned.astype(np.int64)}
-        for length in range(1, LONGEST + 1):
+        for length in _LENGTHS:
             columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)
             columns[f"tokens of {length}"] = sum_by_document(encoded, runs, tokens * (lengths == length))
         long = lengths > _GROUP
@@ -175,60 +165,22 @@ class Numbers(SummedMetric):
         documents = int(state.sums.columns[_BASIS.column].sum())
         if not documents:
             return {value.id: NotApplicable(NOT_ALIGNED) for value in VALUES}
-        values = declared(VALUES, state.sums, _BASIS)
-        values["digits_pattern_entropy"] = _entropy(state, documents)
-        values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
-        for length in range(2, LONGEST + 1):
-            values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
-        return values
+        return declared(VALUES, state.sums) | {"digits_consistency": _consistency(state, documents)}
 
 
-def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:
-    by_length = [counts for counts in map(state.counts, lengths) if counts]
+def _consistency(state: NumbersState, documents: int) -> Measured | NotApplicable:
+    by_length = [counts for counts in map(state.counts, range(2, LONGEST + 1)) if counts]
     if not by_length:
-        return NotApplicable(f"there are no runs of {lengths[0]} digits{' and more' if len(lengths) > 1 else ''}")
+        return NotApplicable("there are no runs of 2 digits and more")
     # Of patterns that are as frequent the first, in whatever order shards were merged.
     alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in by_length], axis=0)
     runs = np.sum([count for counts in by_length for count in counts.values()], axis=0)
     return Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
 
 
-def pattern_entropy(patterns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the mean entropy of the patterns of a length, in bits a run: Σ n_L H_L / Σ n_L.
-
-    Each length has float64[p, ...], the runs with each pattern. Here 3 of 4 runs are cut alike, then 2 of 2:
-
-    >>> round(float(pattern_entropy([np.array([3.0, 1]), np.array([2.0])])), 4)
-    0.5409
-    """
-    bits, runs = 0.0, 0.0
-    for counts in patterns:
-        total = counts.sum(axis=0)
-        p = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-        bits = bits - total * (p * np.log2(p, out=np.zeros_like(p), where=p > 0)).sum(axis=0)
-        runs = runs + total
-    return np.asarray(np.divide(bits, runs, out=np.zeros_like(np.asarray(runs)), where=np.asarray(runs) > 0))
-
-
-def _entropy(state: NumbersState, documents: int) -> Measured | NotApplicable:
-    patterns = [
-        np.stack([counts[cut] for cut in sorted(counts)])
-        for counts in map(state.counts, range(2, LONGEST + 1))
-        if counts
-    ]
-    if not patterns:
-        return NotApplicable("there are no runs of 2 digits and more")
-    totals = [counts.sum(axis=1) for counts in patterns]
-    runs = np.sum([counts.sum(axis=0) for counts in patterns], axis=0)
-    without = pattern_entropy([total[:, None] - counts for total, counts in zip(totals, patterns, strict=True)])
-    value = float(pattern_entropy(totals))
-    ends = interval(value, without[runs > 0])
-    return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)
-
-
 SPEC: Final = MetricFamily(
     name="numbers",
-    summary="how runs of digits are cut, by length: tokens, consistency, groups of three",
+    summary="how runs of digits are cut: tokens, consistency, groups of three",
     text=Numbers,
     subject=("numbers",),
     values=VALUES,

@@ -30,23 +30,12 @@ _DIVERGENCE: Final = "language_divergence"
 _NOISE: Final = "language_divergence_noise"
 _SHARED: Final = "shared_ids"
 _GROUPS: Final = "groups_per_id"
-_UNEVEN: Final = "utilization_cov"
 
 _ALONE: Final = (
     "the corpus has one group with tokens; a comparison needs two: make the texts groups of one corpus, for example "
     "with path: 'texts/*.txt' and group: '{stem}'"
 )
 _MEAN: Final = "it is a mean over pairs of groups; overlap.csv has the interval of each pair"
-
-
-class GroupTokens(NamedTuple):
-    """The state of a group."""
-
-    counts: TokenCounts
-    longest: int
-
-    def __add__(self, other: GroupTokens) -> GroupTokens:  # type: ignore[override]
-        return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
 
 
 def jensen_shannon(
@@ -75,9 +64,9 @@ def jensen_shannon(
 
 
 class _Group:
-    def __init__(self, state: GroupTokens) -> None:
-        self.documents = state.counts.documents
-        table = state.counts.joined()
+    def __init__(self, state: TokenCounts) -> None:
+        self.documents = state.documents
+        table = state.joined()
         ids, self._buckets = np.divmod(table.keys.astype(np.int64), BUCKETS)
         self.ids, self._entry = np.unique(ids, return_inverse=True)
         self._counts = table.counts.astype(np.float64)
@@ -128,15 +117,15 @@ class _Pair(NamedTuple):
 class OverlapMetric(SummedMetric):
     """The corpus metric."""
 
-    def map(self, encoded: EncodedShard) -> GroupTokens:
-        return GroupTokens(TokenCounts.of(encoded), int(encoded.tokens.max(initial=0)))
+    def map(self, encoded: EncodedShard) -> TokenCounts:
+        return TokenCounts.of(encoded)
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
         for name in states.tokenizers:
             known = {group: states.states[name, group] for group in states.groups if (name, group) in states.states}
-            filled = {group: state for group, state in known.items() if state.longest}
+            filled = {group: state for group, state in known.items() if len(state.joined().counts)}
             if len(filled) < 2:  # noqa: PLR2004 - there is nothing to compare with
                 for group in [*states.groups, WHOLE]:
                     values[name, group] = _nothing(_ALONE if group in (WHOLE, *filled) else f"{group} has no tokens")
@@ -153,10 +142,9 @@ def _nothing(reason: str) -> Mapping[str, Measured | NotApplicable]:
 
 
 class _Compared:
-    def __init__(self, states: Mapping[str, GroupTokens]) -> None:
+    def __init__(self, states: Mapping[str, TokenCounts]) -> None:
         groups = {group: _Group(state) for group, state in states.items()}
         self._groups = groups
-        self._vocab_size = max(state.counts.vocab_size for state in states.values())
         self._pairs = {(a, b): _Pair.of(groups[a], groups[b]) for a, b in combinations(groups, 2)}
         every = [tokens.ids for tokens in groups.values()]
         self._ids, self._spread = np.unique(np.concatenate(every), return_counts=True)
@@ -177,9 +165,6 @@ class _Compared:
         }
         if noises:
             values[_NOISE] = Measured(_mean(noises), documents)
-        if group == WHOLE:
-            used = np.array([len(tokens.ids) / self._vocab_size for tokens in self._groups.values()])
-            values[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents)
         return values
 
     def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:
@@ -231,11 +216,6 @@ VALUES: Final = (
         "Σ over ids in the text of groups in which the id occurs / ids in the text",
         "Groups in which an id occurs, from 1 to all of them, as a mean over the ids that the group or the corpus "
         "uses. Where groups are languages, these are languages per token.",
-    ),
-    Metric(_UNEVEN, "ratio", "lower", whole=True, label="unevenness of use", no_interval=DEPENDS_ON_AMOUNT).means(
-        "standard deviation (n - 1) over groups of u / mean over groups of u, u = distinct ids / vocab_size",
-        "Coefficient of variation of the use of the vocabulary by group: 0 if every group uses as many of its ids. "
-        "It compares groups only where they have equal amounts of text, such as translations.",
     ),
 )
 

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import NOT_ALIGNED, token_ends
-from tokbench.plugin import Encoded, HasTokenBytes, Options, check_encoded, decode_batch, encode_batch, from_lists
-from tokbench.plugin.metrics import (
-    TOKEN_PLACES,
-    Basis,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    SummedMetric,
-    Sums,
-    declared,
-)
+from tokbench.plugin import HasTokenBytes, decode_batch, from_lists
+from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
+from tokbench_research import Counts, encoded_again
 
 _TWO: Final = 2
-
-
-class PromptOptions(Options):
-    """Options of ``prompts``."""
-
-    cuts: int = Field(default=1, ge=1, le=100, description="random cuts of each document")
-    sampled: int = Field(default=4, ge=2, le=1000, description="ids in the sequence that is drawn from each document")
-    seed: int = Field(default=1, ge=0, description="other seeds cut and draw elsewhere")
+_DRAWN: Final = 4
+"""Ids in the sequence that is drawn from each document."""
+_SEED: Final = 1
 
 
 class Cut(NamedTuple):
@@ -47,81 +31,68 @@ class Cut(NamedTuple):
     characters: int
 
 
-def random_cuts(texts: Sequence[str], cuts: int, seed: int) -> list[Cut]:
-    """Return cuts that depend only on text and seed.
+def random_cuts(texts: Sequence[str]) -> list[Cut]:
+    """Return a cut of each text of two characters and more, which depends only on the text.
 
-    >>> [cut.document for cut in random_cuts(["a", "ab", "abc"], 2, 1)]
-    [1, 1, 2, 2]
-    >>> 0 < random_cuts(["ab"], 1, 1)[0].characters < 2
-    True
+    >>> [cut.document for cut in random_cuts(["a", "ab", "abc"])]
+    [1, 2]
+    >>> random_cuts(["ab"])[0].characters
+    1
     """
     drawn = []
     for k, text in enumerate(texts):
         if len(text) >= _TWO:
-            draw = random.Random(f"{seed}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
-            drawn += [Cut(k, draw.randrange(1, len(text))) for _ in range(cuts)]
+            draw = random.Random(f"{_SEED}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
+            drawn.append(Cut(k, draw.randrange(1, len(text))))
     return drawn
 
 
-class Prompts(SummedMetric):
-    """The text metric."""
+def count_prompts(encoded: EncodedShard, _: object) -> Counts:
+    """Count by document what its prompt, its stream, and ids drawn from it show."""
+    return {**_prompts(encoded), **_stream(encoded), **_drawn(encoded)}
 
-    def map(self, encoded: EncodedShard) -> Sums:
-        shard = encoded.shard
-        return Sums.of(shard, **self._prompts(encoded), **_stream(encoded), **self._drawn(encoded))
 
-    def _prompts(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        texts, count = encoded.shard.texts, len(encoded.shard)
-        cuts = random_cuts(texts, self._options.cuts, self._options.seed)
-        prompts = _encoded(encoded, [texts[cut.document][: cut.characters] for cut in cuts])
-        ends, aligned, first = _ends_by_document(encoded)
-        names = "prompts broken_prompts tokens_back laid_prompts bytes_back"
-        sums = {name: np.zeros(count, dtype=np.int64) for name in names.split()}
-        for number, (k, characters) in enumerate(cuts):
-            prompt = prompts.ids[prompts.offsets[number] : prompts.offsets[number + 1]]
-            whole = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]
-            shared = _shared(prompt, whole)
-            sums["prompts"][k] += 1
-            sums["broken_prompts"][k] += shared < len(prompt)
-            sums["tokens_back"][k] += len(prompt) - shared
-            if aligned[k]:
-                kept = ends[first[k] + shared - 1] - encoded.shard.byte_offsets[k] if shared else 0
-                sums["laid_prompts"][k] += 1
-                sums["bytes_back"][k] += max(len(texts[k][:characters].encode()) - int(kept), 0)
-        return sums
+def _prompts(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
+    texts, count = encoded.shard.texts, len(encoded.shard)
+    cuts = random_cuts(texts)
+    prompts = encoded_again(encoded.tokenizer, [texts[cut.document][: cut.characters] for cut in cuts])
+    ends, aligned, first = _ends_by_document(encoded)
+    names = "prompts broken_prompts tokens_back laid_prompts bytes_back"
+    sums = {name: np.zeros(count, dtype=np.int64) for name in names.split()}
+    for number, (k, characters) in enumerate(cuts):
+        prompt = prompts.ids[prompts.offsets[number] : prompts.offsets[number + 1]]
+        whole = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]
+        shared = _shared(prompt, whole)
+        sums["prompts"][k] += 1
+        sums["broken_prompts"][k] += shared < len(prompt)
+        sums["tokens_back"][k] += len(prompt) - shared
+        if aligned[k]:
+            kept = ends[first[k] + shared - 1] - encoded.shard.byte_offsets[k] if shared else 0
+            sums["laid_prompts"][k] += 1
+            sums["bytes_back"][k] += max(len(texts[k][:characters].encode()) - int(kept), 0)
+    return sums
 
-    def _drawn(self, encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
-        drawn: list[list[int]] = []
-        documents = np.flatnonzero(encoded.tokens)
-        for k in documents.tolist():
-            ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
-            text = encoded.shard.texts[k].encode()
-            draw = random.Random(f"{self._options.seed}:ids:{zlib.crc32(text)}")  # noqa: S311 - no secret
-            drawn.append(draw.choices(ids, k=self._options.sampled))
-        sequences, canonical = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
-        again = _encoded(encoded, decode_batch(encoded.tokenizer, from_lists(drawn)))
-        for k, ids, (start, end) in zip(documents.tolist(), drawn, pairwise(again.offsets.tolist()), strict=True):
-            sequences[k] = 1
-            canonical[k] = again.ids[start:end].tolist() == ids
-        return {"sequences": sequences, "canonical": canonical}
 
-    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        values = declared(SPEC.values, state) | declared(_STREAMED, state, _BASIS)
-        if not state.columns["laid_prompts"].any():
-            values["prompt_bytes_back"] = NotApplicable(NOT_ALIGNED)
-        return values
+def _drawn(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
+    drawn: list[list[int]] = []
+    documents = np.flatnonzero(encoded.tokens)
+    for k in documents.tolist():
+        ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
+        text = encoded.shard.texts[k].encode()
+        draw = random.Random(f"{_SEED}:ids:{zlib.crc32(text)}")  # noqa: S311 - no secret
+        drawn.append(draw.choices(ids, k=_DRAWN))
+    sequences, canonical = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
+    again = encoded_again(encoded.tokenizer, decode_batch(encoded.tokenizer, from_lists(drawn)))
+    for k, ids, (start, end) in zip(documents.tolist(), drawn, pairwise(again.offsets.tolist()), strict=True):
+        sequences[k] = 1
+        canonical[k] = again.ids[start:end].tolist() == ids
+    return {"sequences": sequences, "canonical": canonical}
 
 
 def _shared(prompt: NDArray[np.uint32], whole: NDArray[np.uint32]) -> int:
     most = min(len(prompt), len(whole))
     different = np.flatnonzero(prompt[:most] != whole[:most])
     return int(different[0]) if len(different) else most
-
-
-def _encoded(encoded: EncodedShard, texts: Sequence[str]) -> Encoded:
-    arrays = encode_batch(encoded.tokenizer, texts)
-    check_encoded(arrays, len(texts), encoded.tokenizer.vocab_size)
-    return arrays
 
 
 def _ends_by_document(encoded: EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
@@ -153,8 +124,9 @@ _HEALING: Final = (
     "Design: Prompt Boundaries and Token Healing, 2023)."
 )
 
+_LAID: Final = Basis("laid_prompts", NOT_ALIGNED)
 _BASIS: Final = Basis("streamed", "no document came back exactly")
-_stream_metric = partial(Metric, direction="lower", needs=(HasTokenBytes,))
+_stream_metric = partial(Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
 _STREAMED: Final = (
     _stream_metric("stream_partial", "share of tokens", of=("partial_positions", "positions")).means(
         "tokens that end inside the bytes of a code point / tokens",
@@ -168,34 +140,31 @@ _STREAMED: Final = (
     ),
 )
 
-SPEC: Final = MetricFamily(
-    name="prompts",
-    summary="prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text gives",
-    text=Prompts,
-    options=PromptOptions,
-    by_script=True,
-    values=(
-        Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
-            "prompts whose ids are not the first ids of the document / prompts",
-            f"{_CUT} The share of prompts from whose tokens the text cannot go on as it was in training.",
-        ),
-        Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
-            "Σ tokens after the ids that prompt and document begin with / prompts",
-            f"{_CUT} The tokens that must be taken back before the text can go on. {_HEALING}",
-        ),
-        Metric(
-            "prompt_bytes_back", "bytes/prompt", "lower", of=("bytes_back", "laid_prompts"), needs=TOKEN_PLACES
-        ).means(
-            "Σ bytes of the prompt after the end of the last shared token / prompts",
-            f"{_CUT} The text that must be written anew, measured at the places where the tokens of the whole "
-            "document end.",
-        ),
-        *_STREAMED,
-        Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
-            "sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
-            "The share of sequences of ids that encoding could have given. From each document a few ids are drawn "
-            "at random, with replacement. A model may write ids that no text gives (Vieira et al., Language Models "
-            "over Canonical Byte-Pair Encodings, 2025); this says how likely chance does.",
-        ),
+SPEC: Final = counted(
+    "prompts",
+    "prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text gives",
+    count_prompts,
+    Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
+        "prompts whose ids are not the first ids of the document / prompts",
+        f"{_CUT} The share of prompts from whose tokens the text cannot go on as it was in training.",
     ),
+    Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
+        "Σ tokens after the ids that prompt and document begin with / prompts",
+        f"{_CUT} The tokens that must be taken back before the text can go on. {_HEALING}",
+    ),
+    Metric(
+        "prompt_bytes_back", "bytes/prompt", "lower", of=("bytes_back", "laid_prompts"), needs=TOKEN_PLACES, basis=_LAID
+    ).means(
+        "Σ bytes of the prompt after the end of the last shared token / prompts",
+        f"{_CUT} The text that must be written anew, measured at the places where the tokens of the whole "
+        "document end.",
+    ),
+    *_STREAMED,
+    Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
+        "sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
+        "The share of sequences of ids that encoding could have given. From each document a few ids are drawn "
+        "at random, with replacement. A model may write ids that no text gives (Vieira et al., Language Models "
+        "over Canonical Byte-Pair Encodings, 2025); this says how likely chance does.",
+    ),
+    by_script=True,
 )

@@ -6,30 +6,19 @@ import random
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, get_args
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from tokbench.corpus.shards import Shard
 from tokbench.measuring.spans import shard_bytes
 from tokbench.measuring.word_units import token_ends
-from tokbench.plugin import Document, Options, check_encoded, encode_batch
-from tokbench.plugin.metrics import (
-    TOKEN_PLACES,
-    Basis,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    SummedMetric,
-    Sums,
-    declared,
-)
-from tokbench.results.metric_curves import CurvePoint
+from tokbench.plugin import Document
+from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
+from tokbench_research import Counts, encoded_again
 
 Kind = Literal[
     "typos",
@@ -45,7 +34,10 @@ Kind = Literal[
     "transliteration",
 ]
 
-STRENGTHS: Final = (2, 10, 50)
+PERCENT: Final = 10
+"""Of the places are changed."""
+
+_SEED: Final = 1
 
 _ROWS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _ZERO_WIDTH: Final = "\u200b"
@@ -175,67 +167,31 @@ PERTURBATIONS: Final[Mapping[Kind, Perturbation]] = {
 }
 
 
-class RobustnessOptions(Options):
-    """Options of ``robustness``."""
+def perturbed(text: str, kind: Kind, percent: int = PERCENT) -> list[str] | None:
+    r"""Return what replaces each character of a text; ``None`` if it has no place to change.
 
-    kinds: tuple[Kind, ...] = Field(
-        default=get_args(Kind), min_length=1, description=f"perturbations: {', '.join(get_args(Kind))}"
-    )
-    seed: int = Field(default=1, ge=0, description="other seeds change other places")
+    Changes depend only on text and kind. Where several characters are changed together, the first has the whole
+    replacement and the others are empty.
 
-
-def perturbed(text: str, kind: Kind, percent: int, seed: int) -> list[str]:
-    r"""Return what replaces each character of a text.
-
-    Changes depend only on text, kind and seed; those at a low strength are part of those at a higher one. Where
-    several characters are changed together, the first has the whole replacement and the others are empty.
-
-    Args:
-        text: the text.
-        kind: the perturbation.
-        percent: the probability that a place is changed, 0 to 100.
-        seed: chooses the places.
-
-    >>> perturbed("a b", "spaces", 100, 1)
+    >>> perturbed("a b", "spaces", 100)
     ['a', '  ', 'b']
-    >>> perturbed("dé", "diacritics", 100, 1), "".join(perturbed("dé", "case", 100, 1))
+    >>> perturbed("dé", "diacritics", 100), "".join(perturbed("dé", "case", 100))
     (['d', 'e'], 'DÉ')
-    >>> perturbed("one\ntwo", "line_ends", 0, 1) == list("one\ntwo")
+    >>> perturbed("one\ntwo", "line_ends", 0) == list("one\ntwo")
     True
-    >>> perturbed("clod 5", "ocr", 100, 1)
+    >>> perturbed("clod 5", "ocr", 100)
     ['d', '', 'o', 'cl', ' ', 'S']
-    >>> "".join(perturbed("Щука, Аўто, Ευρώπη", "transliteration", 100, 1))
+    >>> "".join(perturbed("Щука, Аўто, Ευρώπη", "transliteration", 100))
     'Ŝuka, Aŭto, Eurṓpī'
     """
-    return _put(text, _places(text, kind, seed), percent)
-
-
-class _Place(NamedTuple):
-    at: int
-    length: int
-    percent: float
-    instead: str
-
-
-def _places(text: str, kind: Kind, seed: int) -> list[_Place]:
-    way = PERTURBATIONS[kind]
-    draw = random.Random(f"{seed}:{kind}:{zlib.crc32(text.encode())}").random  # noqa: S311 - no secret
-    places = []
-    at = 0
+    way, found = PERTURBATIONS[kind], False
+    draw = random.Random(f"{_SEED}:{kind}:{zlib.crc32(text.encode())}").random  # noqa: S311 - no secret
+    parts: list[str] = []
     for part in way.parts(text):
-        percent, instead = 100 * draw(), way.change(part, draw())
-        if instead != part:
-            places.append(_Place(at, len(part), percent, instead))
-        at += len(part)
-    return places
-
-
-def _put(text: str, places: Sequence[_Place], percent: int) -> list[str]:
-    parts = list(text)
-    for place in places:
-        if place.percent < percent:
-            parts[place.at : place.at + place.length] = [place.instead, *[""] * (place.length - 1)]
-    return parts
+        place, instead = 100 * draw(), way.change(part, draw())
+        found |= instead != part
+        parts += [instead, *[""] * (len(part) - 1)] if instead != part and place < percent else part
+    return parts if found else None
 
 
 class _Changed(NamedTuple):
@@ -245,54 +201,28 @@ class _Changed(NamedTuple):
     counted: NDArray[np.int64]
 
 
-class Robustness(SummedMetric):
-    """The text metric."""
-
-    def map(self, encoded: EncodedShard) -> Sums:
-        values = {"tokens": encoded.tokens}
-        for kind in self._options.kinds:
-            for percent in STRENGTHS:
-                changed = self._changed(encoded.shard, kind, percent)
-                after = _encode(encoded, changed.shard)
-                boundaries, kept = _boundaries(encoded, after, changed)
-                values |= {
-                    f"{kind}_{percent}": after.tokens * changed.counted,
-                    f"{kind}_boundaries_{percent}": boundaries,
-                    f"{kind}_kept_{percent}": kept,
-                }
-            if PERTURBATIONS[kind].without:
-                values |= {f"{kind}_documents": changed.counted, f"{kind}_tokens": encoded.tokens * changed.counted}
-        return Sums.of(encoded.shard, **values)
-
-    def _changed(self, shard: Shard, kind: Kind, percent: int) -> _Changed:
-        seed = self._options.seed
-        return shard.cached(("changed", kind, percent, seed), lambda: _change(shard, kind, percent, seed))
-
-    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        unnamed = NotApplicable("not among the kinds that the configuration names")
-        values: dict[str, Measured | NotApplicable] = {metric.id: unnamed for metric in SPEC.values}
-        for kind in self._options.kinds:
-            without = PERTURBATIONS[kind].without
-            values |= declared(_metrics(kind), state, Basis(f"{kind}_documents", without) if without else None)
-        return values
+def count_changed(encoded: EncodedShard, _: object) -> Counts:
+    """Count tokens and boundaries of each document after each change."""
+    values = {"tokens": encoded.tokens}
+    for kind, way in PERTURBATIONS.items():
+        changed = encoded.shard.cached(("changed", kind), partial(_change, encoded.shard, kind))
+        after = EncodedShard(encoded.loaded, changed.shard, encoded_again(encoded.tokenizer, changed.shard.texts))
+        boundaries, kept = _boundaries(encoded, after, changed)
+        values |= {kind: after.tokens * changed.counted, f"{kind} boundaries": boundaries, f"{kind} kept": kept}
+        if way.without:
+            values |= {f"{kind} documents": changed.counted, f"{kind} tokens": encoded.tokens * changed.counted}
+    return values
 
 
-def _change(shard: Shard, kind: Kind, percent: int, seed: int) -> _Changed:
-    places = [_places(text, kind, seed) for text in shard.texts]
-    parts = [_put(text, own_places, percent) for text, own_places in zip(shard.texts, places, strict=True)]
-    texts = ["".join(part) for part in parts]
-    documents = [Document(text, shard.group, str(k), "") for k, text in enumerate(texts)]
+def _change(shard: Shard, kind: Kind) -> _Changed:
+    changed = [perturbed(text, kind) for text in shard.texts]
+    parts = [list(text) if new is None else new for text, new in zip(shard.texts, changed, strict=True)]
+    documents = [Document("".join(part), shard.group, str(k), "") for k, part in enumerate(parts)]
     lengths = np.fromiter((len(piece.encode()) for part in parts for piece in part), dtype=np.int64)
     moved = np.where(lengths > 0, np.cumsum(lengths) - lengths, -1)
     all_count = not PERTURBATIONS[kind].without
-    counted = np.array([all_count or bool(own_places) for own_places in places], dtype=np.int64)
+    counted = np.array([all_count or new is not None for new in changed], dtype=np.int64)
     return _Changed(Shard("changed", shard.group, 0, documents, by_key=False), moved, counted)
-
-
-def _encode(encoded: EncodedShard, shard: Shard) -> EncodedShard:
-    arrays = encode_batch(encoded.tokenizer, shard.texts)
-    check_encoded(arrays, len(shard), encoded.tokenizer.vocab_size)
-    return EncodedShard(encoded.loaded, shard, arrays)
 
 
 def _boundaries(
@@ -311,42 +241,40 @@ def _boundaries(
     return np.bincount(documents[boundary], minlength=count), np.bincount(documents[kept], minlength=count)
 
 
-def _metrics(kind: Kind) -> tuple[Metric, ...]:
-    return tuple(make(kind, percent) for make in (_tokens_needed, _boundaries_kept) for percent in STRENGTHS)
-
-
-def _tokens_needed(kind: Kind, percent: int) -> Metric:
-    of = f"{kind}_{percent}", f"{kind}_tokens" if PERTURBATIONS[kind].without else "tokens"
-    point = _point(kind, percent, "tokens needed")
-    return Metric(f"robust_{kind}_{percent}", "ratio", "lower", of=of, curve=point).means(
-        "Σ tokens of the changed documents / Σ tokens of the documents",
-        f"The growth of a text of which {percent} % of the places are changed: {_done(kind)}",
+def _metrics(kind: Kind, way: Perturbation) -> tuple[Metric, Metric]:
+    done = f"{way.title}." + " Documents without such a letter do not count." * bool(way.without)
+    basis = Basis(f"{kind} documents", way.without) if way.without else None
+    needed = Metric(
+        f"robust_{kind}_{PERCENT}",
+        "ratio",
+        "lower",
+        of=(kind, f"{kind} tokens" if way.without else "tokens"),
+        basis=basis,
+    )
+    kept = Metric(
+        f"robust_{kind}_kept_{PERCENT}",
+        "share of boundaries",
+        "higher",
+        of=(f"{kind} kept", f"{kind} boundaries"),
+        basis=basis,
+        needs=TOKEN_PLACES,
+    )
+    return (
+        needed.means(
+            "Σ tokens of the changed documents / Σ tokens of the documents",
+            f"The growth of a text of which {PERCENT} % of the places are changed: {done}",
+        ),
+        kept.means(
+            "token boundaries between characters that the changed document has, too / token boundaries",
+            f"The share of token boundaries that stay if {PERCENT} % of the places are changed: {done}",
+        ),
     )
 
 
-def _boundaries_kept(kind: Kind, percent: int) -> Metric:
-    name, of = f"{kind}_kept_{percent}", (f"{kind}_kept_{percent}", f"{kind}_boundaries_{percent}")
-    point = _point(kind, percent, "boundaries kept")
-    return Metric(f"robust_{name}", "share of boundaries", "higher", of=of, needs=TOKEN_PLACES, curve=point).means(
-        "token boundaries between characters that the changed document has, too / token boundaries",
-        f"The share of token boundaries that stay if {percent} % of the places are changed: {_done(kind)}",
-    )
-
-
-def _done(kind: Kind) -> str:
-    way = PERTURBATIONS[kind]
-    return f"{way.title}." + " Documents without such a letter do not count." * bool(way.without)
-
-
-def _point(kind: Kind, percent: int, quantity: str) -> CurvePoint:
-    return CurvePoint(name=kind.replace("_", " "), at=percent, axis="places changed, %", quantity=quantity, start=1)
-
-
-SPEC: Final = MetricFamily(
-    name="robustness",
-    summary="tokens and boundaries under typos, capitals, look-alikes, invisible characters, OCR, transliteration",
-    text=Robustness,
-    options=RobustnessOptions,
+SPEC: Final = counted(
+    "robustness",
+    "tokens and boundaries under typos, capitals, look-alikes, invisible characters, OCR, transliteration",
+    count_changed,
+    *(metric for kind, way in PERTURBATIONS.items() for metric in _metrics(kind, way)),
     by_script=True,
-    values=tuple(metric for kind in PERTURBATIONS for metric in _metrics(kind)),
 )

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.measuring.counted import Counts
 from tokbench.plugin import HasTokenBytes
 from tokbench.plugin.metrics import EncodedShard, Metric, counted
+from tokbench_research import Counts
 
 _CLASSES: Final = {1: "at most 1", 2: "2", 3: "3", 4: "4", 5: "5 to 8", 9: "9 to 16", 17: "17 and more"}
 

@@ -10,25 +10,27 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError
 from tokbench.inspect.usage import Usage, usage_classes
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, CountTable
-from tokbench.metrics.vocabulary import Frequencies, VocabularyMetric, VocabularyOptions
-from tokbench.plugin import HasMerges, Options
+from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, AnyCountTable, CountTable, add_tables
+from tokbench.plugin import HasMerges, Options, vocab_size_of
 from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 
-_LARGEST: Final = 1 << 24
+Tables = tuple[AnyCountTable, ...]
 
 
 class UsageState(NamedTuple):
     """Counts in the output, and while merging (``None`` without listed merges)."""
 
-    emitted: Frequencies
-    built: Frequencies | None
+    vocab_size: int
+    documents: int
+    emitted: Tables
+    built: Tables | None
 
     def __add__(self, other: UsageState) -> UsageState:  # type: ignore[override]
-        built = self.built + other.built if self.built and other.built else None
-        return UsageState(self.emitted + other.emitted, built)
+        built = add_tables(self.built, other.built) if self.built and other.built else None
+        documents = self.documents + other.documents
+        return UsageState(self.vocab_size, documents, add_tables(self.emitted, other.emitted), built)
 
 
 class UsageClasses(SummedMetric):
@@ -36,53 +38,41 @@ class UsageClasses(SummedMetric):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._frequencies = VocabularyMetric(VocabularyOptions())
         self._orders: dict[str, MergeOrder | None] = {}
 
     def map(self, encoded: EncodedShard) -> UsageState:
-        emitted = self._frequencies.map(encoded)
-        order = self._order(encoded)
+        vocab_size, order = vocab_size_of(encoded.tokenizer), self._order(encoded)
+        emitted = (CountTable.of(*encoded.id_counts),)
+        state = UsageState(vocab_size, len(encoded.shard), emitted, None)
         if order is None:
-            return UsageState(emitted, None)
-        built = Curve(order, _dense(emitted)).built
+            return state
+        built = Curve(order, _dense(vocab_size, emitted)).built
         ids = np.flatnonzero(built)
-        return UsageState(emitted, emitted._replace(tables=(CountTable.of(ids, built[ids]),)))
+        return state._replace(built=(CountTable.of(ids, built[ids]),))
 
     def _order(self, encoded: EncodedShard) -> MergeOrder | None:
         name = encoded.loaded.name
         if name not in self._orders:
             try:
-                self._orders[name] = (
-                    merge_order(encoded.tokenizer) if encoded.tokenizer.vocab_size <= _LARGEST else None
-                )
+                self._orders[name] = merge_order(encoded.tokenizer)
             except ContractError:
                 self._orders[name] = None
         return self._orders[name]
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
-        counts = _classes(state)
-        if counts is None:
-            reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
-            return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
-        size, documents = state.emitted.vocab_size, state.emitted.documents
+        built = None if state.built is None else _dense(state.vocab_size, state.built)
+        classes = usage_classes(_dense(state.vocab_size, state.emitted), built)
         values: dict[str, Measured | NotApplicable] = {
-            f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
+            f"usage_{usage}": Measured(len(ids) / state.vocab_size, state.documents) for usage, ids in classes.items()
         }
-        if state.built is None:
+        if built is None:
             values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
         return values
 
 
-def _classes(state: UsageState) -> dict[Usage, int] | None:
-    if state.emitted.vocab_size > _LARGEST:
-        return None
-    built = None if state.built is None else _dense(state.built)
-    return {usage: len(ids) for usage, ids in usage_classes(_dense(state.emitted), built).items()}
-
-
-def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
-    dense = np.zeros(frequencies.vocab_size, dtype=np.int64)
-    for table in frequencies.tables:
+def _dense(vocab_size: int, tables: Tables) -> NDArray[np.int64]:
+    dense = np.zeros(vocab_size, dtype=np.int64)
+    for table in tables:
         dense[table.keys] += table.counts
     return dense
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pydantic import Field
 
 from tokbench.plugin import Document, InputError, Options, did_you_mean
+
+INSTALL: Final = "pip install 'tokbench-research[strings]' (in a clone: pip install -e 'plugins/research[strings]')"
+
+_COVERAGE: Final = 0.8
+"""Of all texts a language has at least this share."""
 
 Texts = Mapping[str, Mapping[str, str]]
 
@@ -17,9 +23,6 @@ class AlignedOptions(Options):
 
     locales: tuple[str, ...] = Field(
         default=(), description="the languages to take, such as [en, de, pt_BR]; default: all that are complete enough"
-    )
-    coverage: float = Field(
-        default=0.8, gt=0, le=1, description="without locales: take those with at least this share of all texts"
     )
 
 
@@ -33,7 +36,7 @@ def aligned(texts: Texts, options: AlignedOptions, origin: str) -> Iterator[Docu
     >>> [document[:3] for document in aligned(texts, AlignedOptions(locales=("en", "de")), "here")]
     [('Yes', 'en', 'yes'), ('Ja', 'de', 'yes')]
     """
-    chosen = options.locales or _complete(texts, options.coverage)
+    chosen = options.locales or _complete(texts)
     for name in chosen:
         if name not in texts:
             raise InputError(f"{origin} has no locale {name!r}; {did_you_mean(name, texts)}")
@@ -46,6 +49,6 @@ def aligned(texts: Texts, options: AlignedOptions, origin: str) -> Iterator[Docu
             yield Document(texts[name][key], name, key, f"{origin}:{name}")
 
 
-def _complete(texts: Texts, coverage: float) -> Sequence[str]:
+def _complete(texts: Texts) -> Sequence[str]:
     known = Counter(key for of_language in texts.values() for key in of_language)
-    return sorted(name for name, of_language in texts.items() if len(of_language) >= coverage * len(known))
+    return sorted(name for name, of_language in texts.items() if len(of_language) >= _COVERAGE * len(known))

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Literal
-
-from pydantic import Field
+from typing import Final
 
 from tokbench.plugin import CorpusSpec, Document, InputError
-from tokbench_research.sources.aligned import AlignedOptions, aligned
+from tokbench_research.sources.aligned import INSTALL, AlignedOptions, aligned
 
-Kind = Literal["languages", "territories", "currencies", "scripts"]
-
-
-class CldrOptions(AlignedOptions):
-    """Options of ``source: cldr_names``."""
-
-    kinds: tuple[Kind, ...] = Field(
-        default=("languages", "territories", "currencies"), min_length=1, description="the kinds of names to take"
-    )
+_KINDS: Final = ("languages", "territories", "currencies")
 
 
 class CldrSource:
@@ -26,12 +16,12 @@ class CldrSource:
 
     licence = "Unicode-3.0"
 
-    def __init__(self, options: CldrOptions) -> None:
+    def __init__(self, options: AlignedOptions) -> None:
         self._options = options
         try:
             import babel  # noqa: F401
         except ImportError as error:
-            raise InputError("the source 'cldr_names' reads Babel's wheel: pip install 'tokbench[strings]'") from error
+            raise InputError(f"the source 'cldr_names' reads Babel's wheel: {INSTALL}") from error
 
     def documents(self) -> Iterator[Document]:
         from babel import Locale, localedata
@@ -44,7 +34,7 @@ class CldrSource:
         """Return the names by kind and code, without names that are codes."""
         return {
             f"{kind}/{code}": name
-            for kind in self._options.kinds
+            for kind in _KINDS
             for code, name in getattr(locale, kind).items()
             if isinstance(name, str) and name != code
         }
@@ -54,5 +44,5 @@ SPEC: Final = CorpusSpec(
     name="cldr_names",
     summary="names of languages, countries and currencies in up to 300 languages, from Babel's wheel",
     open=CldrSource,
-    options=CldrOptions,
+    options=AlignedOptions,
 )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tokbench.plugin import CorpusSpec, Document, InputError
-from tokbench_research.sources.aligned import AlignedOptions, aligned
+from tokbench_research.sources.aligned import INSTALL, AlignedOptions, aligned
 
 _MAGIC: Final = 0x950412DE
 _ENGLISH: Final = "en"
@@ -48,7 +48,7 @@ class DjangoSource:
         self._options = options
         spec = find_spec("django")
         if spec is None or not spec.submodule_search_locations:
-            raise InputError("the source 'django_messages' reads Django's wheel: pip install 'tokbench[strings]'")
+            raise InputError(f"the source 'django_messages' reads Django's wheel: {INSTALL}")
         self._root = Path(spec.submodule_search_locations[0])
 
     def documents(self) -> Iterator[Document]:

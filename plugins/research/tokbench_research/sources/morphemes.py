@@ -76,14 +76,15 @@ class _Shape(NamedTuple):
     most: int
     read: Callable[[list[str]], SegmentedWord]
     names: str
-    head: tuple[str, ...] = ()
+    csv: bool = False
+    """With a line of heads before the words."""
 
 
 _SHAPES: Final[dict[str, _Shape]] = {
     "unimorph": _Shape(4, 4, _unimorph, "lemma, form, features, segmentation"),
     "morphynet_derivational": _Shape(6, 6, _derivational, "word, derived word, two parts of speech, affix, kind"),
     "sigmorphon2022": _Shape(2, 3, _sigmorphon, "word, morphemes, category"),
-    "morphscore": _Shape(3, 16, _morphscore, "full_word,pt1,rest", ("full_word", "pt1", "rest")),
+    "morphscore": _Shape(3, 16, _morphscore, "full_word,pt1,rest", csv=True),
 }
 
 
@@ -104,7 +105,7 @@ class MorphemesSource(GroupedFilesSource):
         for reason, count in out.items():
             example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
             notes.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
-        return (*self._file_notes, *notes)
+        return (*self._group_notes, *notes)
 
     def documents(self) -> Iterator[Document]:
         for path, group in self._files:
@@ -137,22 +138,14 @@ class MorphemesSource(GroupedFilesSource):
         shape = _SHAPES[self._options.layout]
         for number, ended in numbered_lines(path, self.document_limit):
             line = ended.removesuffix("\n").removesuffix("\r")
-            if not line.strip():
+            if not line.strip() or (shape.csv and number == 1):
                 continue
-            columns = next(csv.reader([line])) if shape.head else line.split("\t")
-            if shape.head and number == 1:
-                self._check_head(path, tuple(columns), shape.head)
-                continue
+            columns = next(csv.reader([line])) if shape.csv else line.split("\t")
             if not shape.fewest <= len(columns) <= shape.most:
                 wanted = f"{shape.fewest} to {shape.most}" if shape.fewest < shape.most else str(shape.fewest)
                 msg = f"has {len(columns)} columns, layout {self._options.layout!r} has {wanted}: {shape.names}"
                 raise InputError([Problem(f"{path}:{number}", f"{msg}; correct the line or choose another 'layout'")])
             yield number, shape.read(columns)
-
-    def _check_head(self, path: Path, columns: tuple[str, ...], head: tuple[str, ...]) -> None:
-        if columns[: len(head)] != head:
-            msg = f"begins with the columns {','.join(columns)}, layout {self._options.layout!r} with {','.join(head)}"
-            raise InputError([Problem(f"{path}:1", f"{msg}; correct the line or choose another 'layout'")])
 
 
 SPEC: Final = CorpusSpec(

@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
-from tokbench.plugin import Options, Tokenizer, check_encoded, encode_batch
+from tokbench.plugin import Tokenizer
 from tokbench.plugin.metrics import (
     EncodedShard,
     Measured,
@@ -24,6 +23,7 @@ from tokbench.plugin.metrics import (
 )
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
 from tokbench.tokenizers.engine_contract import DecodesStream, EncodesChat, ReportsSpans
+from tokbench_research import encoded_again
 from tokbench_research.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
 from tokbench_research.metrics.drift.conversations import Conversation, conversation
 from tokbench_research.metrics.drift.shown import spans_of, stream_of
@@ -34,18 +34,10 @@ _COUNTED: Final = (
     *("streams", "exact_streams", "replaced", "span_tokens", "exact_spans", "trimmed_spans"),
 )
 _P99: Final = 0.99
-
-
-class DriftOptions(Options):
-    """Options of ``drift``."""
-
-    appends: int = Field(
-        default=8, ge=1, le=1000, description="random places in each message at which text is appended"
-    )
-    turns: int = Field(
-        default=16, ge=1, le=1000, description="turns of a conversation that are compared, from the first"
-    )
-    seed: int = Field(default=1, ge=0, description="other seeds append elsewhere")
+_APPENDS: Final = 8
+"""Places in each message at which text is appended."""
+_TURNS: Final = 16
+"""Turns of a conversation that are compared, from the first."""
 
 
 class DriftState(NamedTuple):
@@ -60,8 +52,7 @@ class DriftState(NamedTuple):
 
 def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
     distinct = list(dict.fromkeys(texts))
-    arrays = encode_batch(tokenizer, distinct)
-    check_encoded(arrays, len(distinct), tokenizer.vocab_size)
+    arrays = encoded_again(tokenizer, distinct)
     flat, places = arrays.ids.tolist(), pairwise(arrays.offsets.tolist())
     return {text: flat[start:end] for text, (start, end) in zip(distinct, places, strict=True)}
 
@@ -71,9 +62,9 @@ class _Document(NamedTuple):
     cuts: Sequence[Sequence[Cut]]
 
     @classmethod
-    def of(cls, talk: Conversation, options: DriftOptions) -> _Document:
+    def of(cls, talk: Conversation) -> _Document:
         texts = [message.content for message in talk.plain]
-        return cls(texts, [cuts_of(message, options.appends, options.seed) for message in texts])
+        return cls(texts, [cuts_of(message, _APPENDS) for message in texts])
 
     def needed(self) -> list[str]:
         one_by_one = [cut.context for cuts in self.cuts for cut in cuts]
@@ -84,15 +75,13 @@ class _Document(NamedTuple):
 class Drift(SummedMetric):
     """The text metric."""
 
-    _options: DriftOptions
-
     def map(self, encoded: EncodedShard) -> DriftState:
         tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), Windows({})
         for k, text in enumerate(encoded.shard.texts):
             talk = conversation(text)
-            for name, turns in all_turns(tokenizer, talk, self._options.turns).items():
+            for name, turns in all_turns(tokenizer, talk, _TURNS).items():
                 columns.add(k, **{f"drifted_{name}": turns.drifted, f"turns_{name}": turns.compared})
-            document = _Document.of(talk, self._options)
+            document = _Document.of(talk)
             ids = _ids_of(tokenizer, document.needed())
             windows += self._messages(k, document, ids, columns)
             for message in filter(None, document.texts):
@@ -187,7 +176,6 @@ SPEC: Final = MetricFamily(
     name="drift",
     summary="ids that change while a conversation grows or a text is appended to; streams and spans of the engine",
     text=Drift,
-    options=DriftOptions,
     values=(
         _turns_metric(OWN, ""),
         *(_turns_metric(template.id, title) for title, template in CHAT_TEMPLATES.items()),

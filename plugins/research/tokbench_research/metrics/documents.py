@@ -1,9 +1,9 @@
-"""The family ``documents``: numbers of each document."""
+"""The family ``documents``: a row for each document, in ``documents.csv``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 from tokbench.measuring.word_units import WordOptions, count_by_document, words_of
 from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
 from tokbench.statistics.jackknife import median_interval
+
+if TYPE_CHECKING:
+    from tokbench.plugin.report import ReporterSpec, Results
+
+COLUMNS: Final = (
+    "tokenizer", "corpus", "group", "document", "key", "bytes", "characters", "words", "tokens", "exact",
+    "word_unit",
+)  # fmt: skip
 
 
 class Columns(NamedTuple):
@@ -89,3 +97,28 @@ SPEC: Final = MetricFamily(
         ),
     ),
 )
+
+
+def _rows(results: Results) -> Iterator[list[Any]]:
+    """Number the documents of a group from 1; raise a ResultsError if the run's raw states are missing or damaged."""
+    for state in results.states:
+        if state.family == SPEC.name:
+            columns = (state.state["rows"][name] for name in Columns._fields)
+            for number, (key, *numbers, back) in enumerate(zip(*columns, strict=True), 1):
+                place = (state.tokenizer, state.corpus, state.group, number, key)
+                yield [*place, *numbers, str(bool(back)).lower(), state.state["word_unit"]]
+
+
+def documents_csv(results: Results) -> str:
+    """Return a tidy table with the columns :data:`COLUMNS`."""
+    from tokbench.plugin.report import csv_text
+
+    return csv_text(COLUMNS, _rows(results))
+
+
+def late_specs() -> tuple[ReporterSpec, ...]:
+    """Return the table, whose module workers do not import."""
+    from tokbench.plugin.report import ReporterSpec
+
+    summary = "a row for each tokenizer and document, in one tidy table"
+    return (ReporterSpec(name="documents", filename="documents.csv", render=documents_csv, summary=summary),)

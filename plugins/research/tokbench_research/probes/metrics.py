@@ -1,0 +1,187 @@
+"""The family ``probes``: how tokenizers cut texts that were written to show one thing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.measuring.sums import merged
+from tokbench.plugin import HasSpecialTokens
+from tokbench.plugin.metrics import (
+    TOKEN_PLACES,
+    WHOLE,
+    CorpusOutcome,
+    CorpusStates,
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+    Sums,
+)
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
+from tokbench.tokenizers.contract import EncodesWithSpecial
+from tokbench_research.probes.count import COUNTS, ways_of_dates
+
+_WAYS: Final = "probe_dates_alike"
+
+
+def _probe(group: str, name: str, unit: str, direction: Any, of: str, **more: Any) -> Metric:
+    """Make a metric of a group: ``of`` names two of its columns; one of another group has that group before a colon."""
+    columns = (part if ":" in part else f"{group}: {part}" for part in of.split(" / "))
+    return Metric(name, unit, direction, of=tuple(columns), whole=True, **more)
+
+
+_FORMATS: Final = {
+    "yaml": "YAML",
+    "json": "JSON, indented by two",
+    "json_compact": "JSON without white space",
+    "xml": "XML",
+}
+_SPECIAL: Final = (HasSpecialTokens,)
+_ALLOWS: Final = (EncodesWithSpecial,)
+
+VALUES: Final = (
+    _probe("case", "probe_case", "tokens/form", "lower", "tokens / texts").means(
+        "Σ tokens / 6, over hat, Hat, HAT, with and without a space before",
+        "How well a common word keeps together in capitals and without its space: one word to a reader, six strings to "
+        "a tokenizer.",
+    ),
+    _probe("spaces", "probe_trailing_space", "share of prompts", "lower", "led away / texts").means(
+        "prompts with a space at the end whose ids are not the first ids of the continued text / prompts",
+        "How often a space at the end of a prompt leads away from the tokens of the text it should become: most "
+        "vocabularies put the space before a word into the word's token.",
+    ),
+    _probe("reversed", "probe_reversal", "ratio", "none", "tokens / words: tokens").means(
+        "Σ tokens of the reversed words / Σ tokens of the words: strawberry, lollipop, responsibilities",
+        "How many tokens it takes to write a word backwards for each token that the word has.",
+    ),
+    _probe("spelled", "probe_spelling", "share of letters", "higher", "alone / letters", needs=TOKEN_PLACES).means(
+        "letters that are the only letter of their token / letters, in the words spelled with hyphens",
+        "Whether letters can be seen one by one at least where somebody spells; a hyphen may share the token.",
+    ),
+    _probe("sums", "probe_operands_alike", "share of sums", "higher", "alike / laid out", needs=TOKEN_PLACES).means(
+        "sums with both operands cut at the same places / sums",
+        "How often two numbers of the same length that are added are cut alike. Sums are learnt column by column, "
+        "which is hard where 1234 is one token and 5678 is 56|78.",
+    ),
+    _probe("dates", "probe_dates", "tokens/date", "lower", "tokens / texts").means(
+        "Σ tokens / dates", "Tokens of a date, in four formats."
+    ),
+    Metric(_WAYS, "share of dates", "higher", whole=True, needs=TOKEN_PLACES).means(
+        "dates such as 2024-02-29 cut in the most frequent way / such dates",
+        "Share of the dates of one format that are cut in the most frequent way.",
+    ),
+    *(
+        _probe(group, f"probe_{group}", "tokens", "lower", "tokens / texts").means(
+            f"tokens of the data as {label}", f"What one small record of fixed content costs as {label}."
+        )
+        for group, label in _FORMATS.items()
+    ),
+    _probe("urls", "probe_urls", "bytes/token", "higher", "bytes / tokens").means(
+        "Σ bytes / Σ tokens", "How much of an address or path a token holds."
+    ),
+    _probe("emoji", "probe_emoji", "tokens/emoji", "lower", "tokens / texts").means(
+        "Σ tokens / 7 emoji", "What an emoji costs: one picture to a reader, up to seven code points."
+    ),
+    _probe("emoji", "probe_emoji_joined", "tokens/emoji", "lower", "joined tokens / joined").means(
+        "Σ tokens / emoji, over those with a zero-width joiner", "What an emoji costs that is made of others."
+    ),
+    _probe("glitch", "probe_glitch", "share of strings", "lower", "single / texts").means(
+        "published glitch tokens that are one id / 18 published glitch tokens",
+        "How many of the glitch tokens that are published for other vocabularies this one has, too: GPT-2's (Rumbelow "
+        "and Watkins 2023), those of cl100k_base and of Llama 2 (Land and Bartolo 2024).",
+    ),
+    _probe("special", "special_typed_text", "share of markers", "higher", "kept / texts").means(
+        "markers that come back in the decoded text and give no special id / 20 markers",
+        "The share of typed markers that stay ordinary text.",
+    ),
+    _probe("special", "special_typed_control", "share of markers", "lower", "control / texts", needs=_SPECIAL).means(
+        "markers that give a special id in ordinary text / 20 markers",
+        "The share of typed markers that become control tokens although special tokens are not allowed.",
+    ),
+    _probe("special", "special_typed_lost", "share of markers", "lower", "lost / texts").means(
+        "markers that are not in the decoded text / 20 markers",
+        "The share of typed markers that do not come back from ordinary encoding and decoding.",
+    ),
+    _probe("special", "special_allowed_control", "share of markers", "none", "allowed / texts", needs=_ALLOWS).means(
+        "markers that give a special id where all special tokens are allowed / 20 markers",
+        "The share of typed markers that become control tokens in a program that allows special tokens.",
+    ),
+    _probe(
+        "special", "special_allowed_swallowed", "share of markers", "none", "swallowed / allowed", needs=_ALLOWS
+    ).means(
+        "markers that are a special token and not in the decoded text / markers that are a special token",
+        "The share of those control tokens that decoding leaves out: nobody sees them in the text.",
+    ),
+    *(
+        _probe("chat", f"template_{template.id}", "tokens/message", "lower", f"{template.id} / texts").means(
+            f"(tokens of a conversation as {title} has it - Σ tokens of its messages alone) / messages",
+            f"The tokens that the chat template of {title} adds to a message, over a conversation of four. Marks that "
+            "the vocabulary has as special tokens are one token each; other marks are ordinary text.",
+        )
+        for title, template in CHAT_TEMPLATES.items()
+    ),
+)
+_COLUMNS: Final = {
+    *(column for metric in VALUES for column in metric.of),
+    *(f"{metric.of[0].partition(':')[0]}: texts" for metric in VALUES if metric.of),
+}
+_GROUPS: Final = {column.partition(":")[0] for column in _COLUMNS}
+
+
+class ProbeState(NamedTuple):
+    """Sums, and how often dates of one format are cut in each way."""
+
+    sums: Sums
+    ways: Counter[int]
+
+    def __add__(self, other: ProbeState) -> ProbeState:  # type: ignore[override]
+        return ProbeState(self.sums + other.sums, self.ways + other.ways)
+
+
+class Probes(SummedMetric):
+    """The corpus metric."""
+
+    def map(self, encoded: EncodedShard) -> ProbeState:
+        group, size = encoded.shard.group, len(encoded.shard)
+        counts: dict[str, NDArray[Any]] = dict.fromkeys(_COLUMNS, np.zeros(size, dtype=np.int64))
+        if group in _GROUPS:
+            own = {"texts": np.ones(size), "tokens": encoded.tokens, "bytes": encoded.shard.n_bytes}
+            own = {**own, **COUNTS[group](encoded)} if group in COUNTS else own
+            counts |= {name: own[name.partition(": ")[2]] for name in _COLUMNS if name.partition(": ")[0] == group}
+        return ProbeState(Sums.of(encoded.shard, **counts), ways_of_dates(encoded) if group == "dates" else Counter())
+
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+        known = {name: merged(states, name, WHOLE) for name in states.tokenizers}
+        return CorpusOutcome({(name, WHOLE): _values(state) for name, state in known.items() if state})
+
+
+def _values(state: ProbeState) -> Mapping[str, Measured | NotApplicable]:
+    totals = {name: float(column.sum()) for name, column in state.sums.columns.items()}
+    values = {metric.id: _value(metric, totals) for metric in VALUES if metric.of}
+    dates = state.ways.total()
+    alike = Measured(max(state.ways.values()) / dates, dates) if dates else NotApplicable("no date is laid out")
+    return values | {_WAYS: alike}
+
+
+def _value(metric: Metric, totals: Mapping[str, float]) -> Measured | NotApplicable:
+    group = metric.of[0].partition(":")[0]
+    texts, below = totals[f"{group}: texts"], totals[metric.of[1]]
+    if not texts:
+        return NotApplicable(f"the corpus has no group {group!r} of probes; its source may be 'probes'")
+    return Measured(totals[metric.of[0]] / below, int(texts)) if below else NotApplicable(f"there is no {metric.of[1]}")
+
+
+SPEC: Final = MetricFamily(
+    name="probes",
+    summary="the classic probes: case, spaces, spelling, sums, dates, formats, addresses, emoji, glitch tokens, "
+    "special tokens that a user types, chat templates; on the source probes",
+    text=Probes,
+    values=VALUES,
+)

@@ -59,7 +59,7 @@ def test_slices_are_disjoint_and_complete(documents, count):
 
 def test_every_round_sees_text_for_the_first_time():
     class Remembers:
-        vocab_size, returns = 1 << 21, "arrays"
+        vocab_size = 1 << 21
 
         def __init__(self):
             self.seen = []
@@ -67,6 +67,9 @@ def test_every_round_sees_text_for_the_first_time():
         def encode(self, text, /):
             self.seen.append(text)
             return [ord(c) for c in text]
+
+        def encode_batch(self, texts, /):
+            return from_lists(list(map(self.encode, texts)))
 
         def decode(self, ids, /):
             return "".join(map(chr, ids))

@@ -61,10 +61,7 @@ __all__ = [
     "Adaptation",
     "Adapts",
     "ClaimsLossless",
-    "ComparesFile",
-    "CountsDetours",
     "DecodesBatch",
-    "DescribesStages",
     "Encoded",
     "EncodesBatch",
     "EncodesWithOffsets",
@@ -283,15 +280,6 @@ class HasNotes(Protocol):
 
 
 @runtime_checkable
-class ComparesFile(Protocol):
-    """Capability: compares its file with what its library made of it."""
-
-    @property
-    def file_faults(self) -> Mapping[int, str]:
-        """Faults by id: the library has it at another token than the file, or two tokens have it."""
-
-
-@runtime_checkable
 class HasIdentity(Protocol):
     """Capability: says what it is made of, if its options, the files that they name and its code do not."""
 
@@ -307,19 +295,6 @@ class NamesEngine(Protocol):
     @property
     def encoded_by(self) -> str:
         """With its version, after ``warm_up``, for batches: ``compiled (numba 0.68.1)``."""
-
-
-@runtime_checkable
-class DescribesStages(Protocol):
-    """Capability: describes the stages of its encoding, so that other ids can be traced to one of them."""
-
-    @property
-    def stages(self) -> Mapping[str, str]:
-        """Settings by stage, as text: with equal texts of one backend the stage is the same.
-
-        Usual: ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``, ``decoding``,
-        ``chat template``.
-        """
 
 
 @runtime_checkable
@@ -344,15 +319,6 @@ class Exports(Protocol):
 
     def export(self, name: str, path: Path, /) -> None:
         """Write the tokenizer in the format ``name``; some formats make ``path`` a folder."""
-
-
-@runtime_checkable
-class CountsDetours(Protocol):
-    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way."""
-
-    @property
-    def detours(self) -> int:
-        """Such texts so far."""
 
 
 @runtime_checkable

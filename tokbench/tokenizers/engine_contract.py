@@ -1,11 +1,11 @@
-"""Capabilities that show what an engine itself does: its spans, streams and counts.
+"""Capabilities that show what an engine itself does: its chats, spans and counts.
 
 :mod:`tokbench.tokenizers.contract` has their sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.foundation.errors import NoIds
@@ -13,7 +13,7 @@ from tokbench.foundation.failures import name_in_reasons
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import EncodesBatch
 
-__all__ = ["CountsAlone", "CountsTokens", "DecodesStream", "EncodesChat", "NamesOutput", "ReportsSpans", "TokenSpans"]
+__all__ = ["CountsAlone", "CountsTokens", "EncodesChat", "NamesOutput", "TokenSpans"]
 
 
 NO_IDS: Final = "it counts tokens and gives no ids"
@@ -28,34 +28,6 @@ class TokenSpans(NamedTuple):
     """Code points before each span."""
     ends: Sequence[int]
     """Code points before the end of each span."""
-
-
-@runtime_checkable
-class ReportsSpans(Protocol):
-    """Capability: hands on the spans that its engine reports, right or wrong, unlike ``encode_with_offsets``."""
-
-    def encode_with_spans(self, text: str, /) -> TokenSpans:
-        """Return the ids of one text, and the unchanged spans of the engine; raises as ``encode`` does."""
-
-
-@runtime_checkable
-class DecodesStream(Protocol):
-    """Capability: its engine has a decoder that is fed id by id, as text is shown while a model writes.
-
-    >>> class Letters:
-    ...     def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-    ...         yield from map(chr, ids)
-    ...         yield ""  # nothing is left for the end
-    >>> isinstance(Letters(), DecodesStream), list(Letters().decode_stream([104, 105]))
-    (True, ['h', 'i', ''])
-    """
-
-    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        """Yield what the engine shows after each id, and at the end (an empty string without a call for it).
-
-        Raises:
-            ValueError: an id is not in ``range(vocab_size)``; may be a ``BackendError``.
-        """
 
 
 @runtime_checkable
@@ -116,9 +88,4 @@ class CountsAlone:
         raise NoIds(NO_IDS)
 
 
-name_in_reasons(
-    member
-    for protocol in (CountsTokens, DecodesStream, EncodesChat, ReportsSpans)
-    for member in vars(protocol)
-    if not member.startswith("_")
-)
+name_in_reasons(("count_batch", "decode_stream", "encode_chat", "encode_with_spans"))

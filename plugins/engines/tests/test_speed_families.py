@@ -17,7 +17,7 @@ import tokbench
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
 from tokbench.measuring.isolated_metric import StepAnswers
-from tokbench.measuring.metric import TimedText
+from tokbench.measuring.metric import TimedOutcome, TimedText
 from tokbench.metrics.speed.conditions import machine_notes
 from tokbench.metrics.speed.copies import combined
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
@@ -193,7 +193,7 @@ def test_a_crash_and_a_hang_say_at_which_size_they_came():
 
 def test_processes_are_one_value_each():
     outcomes = [
-        tokbench.plugin.TimedOutcome([Cell("a", "c", "*", "m", value, "MB/s", n=10)], [f"noise {value}"])
+        TimedOutcome([Cell("a", "c", "*", "m", value, "MB/s", n=10)], [f"noise {value}"])
         for value in (90.0, 100.0, 110.0, 100.0, 100.0)
     ]
     [cell] = combined("speed", outcomes).cells
@@ -201,7 +201,7 @@ def test_processes_are_one_value_each():
     assert cell.n == 5
     assert (cell.ci_low, cell.ci_high) == pytest.approx((91.3, 109.1), abs=0.5)
     assert combined("speed", outcomes).notes[1:] == ["noise 90.0"], "of five that are alike the first"
-    failed = tokbench.plugin.TimedOutcome([Cell("a", "c", "*", "m", status=Status.FAILED, reason="x")], [])
+    failed = TimedOutcome([Cell("a", "c", "*", "m", status=Status.FAILED, reason="x")], [])
     assert combined("speed", [*outcomes, failed]).cells[0].reason == "x"
 
 

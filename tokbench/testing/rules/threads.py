@@ -10,13 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest
-from tokbench.tokenizers.contract import (
-    EncodesBatch,
-    EncodesWithOffsets,
-    EncodesWithSpecial,
-    ThreadSafe,
-)
-from tokbench.tokenizers.engine_contract import DecodesStream, EncodesChat, ReportsSpans
+from tokbench.tokenizers.contract import EncodesWithSpecial, ThreadSafe
+from tokbench.tokenizers.engine_contract import EncodesChat
 
 _THREADS: Final = 8
 _ROUNDS: Final = 3
@@ -81,13 +76,13 @@ def _plain_calls(subject: TokenizerUnderTest, text: str) -> tuple[_Call, _Call]:
 
 
 def _mixed_calls(subject: TokenizerUnderTest, text: str) -> list[_Call]:
-    kinds: dict[type, _Call] = {
-        EncodesBatch: _call("encode_batch", [text]),
-        EncodesWithOffsets: _call("encode_with_offsets", text),
-        ReportsSpans: _call("encode_with_spans", text),
-        DecodesStream: _call("decode_stream", subject.ids(text)),
+    arguments: dict[str, Any] = {
+        "encode_batch": [text],
+        "encode_with_offsets": text,
+        "encode_with_spans": text,
+        "decode_stream": subject.ids(text),
     }
-    calls = [call for kind, call in kinds.items() if isinstance(subject.tokenizer, kind)]
+    calls = [_call(name, argument) for name, argument in arguments.items() if hasattr(subject.tokenizer, name)]
     if isinstance(subject.tokenizer, EncodesWithSpecial):
         names = subject.special_names
         allowed = [(), names, *([name] for name in names[:_NAMES])]

@@ -15,6 +15,8 @@ import tiktoken
 from difficult_texts import TEXTS, hostile, pud
 
 import tokbench
+from tokbench.plugin import encode_batch
+from tokbench.tokenizers.engine_contract import output_of
 from tokbench_plugins.tokbench_bpe.vocabulary import ENCODINGS
 
 pytestmark = pytest.mark.usefixtures("shared_store")
@@ -69,14 +71,14 @@ def spelled():
 
 @cache
 def reference_ids(texts, encoding):
-    ids, offsets = load("tiktoken", encoding).encode_batch(texts)
+    ids, offsets = encode_batch(load("tiktoken", encoding), texts)
     return [ids[start:end].tolist() for start, end in pairwise(offsets)]
 
 
 def differing(name, texts, encoding="cl100k_base"):
     """The texts to which the engine gives other ids than tiktoken's engine, in a batch and by ``encode``."""
     tokenizer = load(name, encoding)
-    ids, offsets = tokenizer.encode_batch(texts)
+    ids, offsets = encode_batch(tokenizer, texts)
     found = []
     expected = reference_ids(tuple(texts), encoding)
     for number, (text, start, end) in enumerate(zip(texts, offsets[:-1], offsets[1:], strict=True)):
@@ -94,7 +96,7 @@ def test_tokens_are_those_of_tiktoken(name, capfd):
     """Most engines panic at an id that they do not have; these are put together from the vocabulary."""
     tokenizer, reference = load(name), load("tiktoken")
     assert tokenizer.vocab_size == reference.vocab_size == 100277
-    assert tokbench.plugin.output_of(tokenizer) == ("arrays" if name in ARRAYS else "lists")
+    assert output_of(tokenizer) == ("arrays" if name in ARRAYS else "lists")
     some = [*range(0, 100250, 97), *range(100250, 100277)]
     assert [tokenizer.token_bytes(i) for i in some] == [reference.token_bytes(i) for i in some]
     assert tokenizer.special_ids == ENCODINGS["cl100k_base"].special
@@ -164,11 +166,11 @@ def test_a_batch_is_encoded_on_one_thread(name):
     tokenizer = load(name)
     joined = "".join(library())
     texts = [joined[start : start + 4000] for start in range(0, len(joined), 4000)]
-    tokenizer.encode_batch(texts[:10])
+    encode_batch(tokenizer, texts[:10])
     before = processor_time_by_thread()
     used = {"": 0}
     while sum(used.values()) < 25:  # a quarter of a second: of a few ticks one more or less would decide
-        tokenizer.encode_batch(texts)
+        encode_batch(tokenizer, texts)
         used = {thread: ticks - before.get(thread, 0) for thread, ticks in processor_time_by_thread().items()}
     # Two threads at a time would have half each. The one thread of snaptokens hands its ids to the caller's, which takes a seventh.
     assert max(used.values()) >= 0.7 * sum(used.values())

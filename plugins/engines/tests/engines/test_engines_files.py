@@ -173,7 +173,7 @@ def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
         raise PackageNotFoundError(distribution)
 
     monkeypatch.setattr("tokbench.registry.plugins.version", absent)
-    assert f"needs {name}: pip install 'tokbench[" in missing(load_registry().backends.get(name))
+    assert f"needs {name}: pip install 'tokbench-engines[all]'" in missing(load_registry().backends.get(name))
 
 
 def trainer(name):

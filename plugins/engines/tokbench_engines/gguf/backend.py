@@ -14,6 +14,7 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.plugin import BackendError
+from tokbench_engines import install
 from tokbench_engines.gguf.metadata import GGUFTokenizer, read_gguf
 from tokbench_engines.gguf.splits import split_of
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
@@ -120,7 +121,7 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=GGUFLoadOptions,
     requires=("gguf", "sentencepiece"),
-    install="pip install 'tokbench[gguf]'",
+    install=install("gguf"),
     main="path",
     files=(plugin.FileKind(".gguf", marks="GGUF"),),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench_engines import install
 from tokbench_engines.mistral.files import vocabularies
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
 from tokbench_plugins.proofs import proofs
@@ -59,7 +60,7 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=MistralLoadOptions,
     requires=("mistral-common",),
-    install="pip install 'tokbench[mistral]'",
+    install=install("mistral"),
     main="vocabulary",
     files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},

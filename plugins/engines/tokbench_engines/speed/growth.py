@@ -10,7 +10,7 @@ import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,6 @@ from tokbench.metrics.speed.contender import Place
 from tokbench.metrics.speed.timing import quiet
 from tokbench.plugin import Options, Tokenizer
 from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, TimedOutcome, student_t
-from tokbench.tokenizers.contract import CountsDetours
 
 ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]
 
@@ -220,6 +219,15 @@ class Growth:
             return "crash", f"crash on {at}: {answers.failure.reason}{until}"
         advice = f"if it is only slow, allow more: growth: {{seconds: {10 * self._options.seconds:g}}}"
         return "hang", f"hang on {at}: no answer within {self._options.seconds:g} s{until}; {advice}"
+
+
+@runtime_checkable
+class CountsDetours(Protocol):
+    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way."""
+
+    @property
+    def detours(self) -> int:
+        """Such texts so far."""
 
 
 def _detours(tokenizer: Tokenizer) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from tokbench.engine.load import vocabulary_sha256
 from tokbench.engine.segment import own_bytes
 from tokbench.foundation.errors import one_line
 from tokbench.plugin import HasSpecialTokens, Tokenizer, check_encoded, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import DescribesStages
 from tokbench.tokenizers.engine_contract import EncodesChat
 from tokbench_maintain.pins.cut import form_of, write_cut
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
@@ -30,6 +29,19 @@ _CONVERSATION: Final = (
     {"role": "user", "content": "Shall we go, then?"},
 )
 """Without a system message, which some templates refuse."""
+
+
+@runtime_checkable
+class DescribesStages(Protocol):
+    """Capability: describes the stages of its encoding, so that other ids can be traced to one of them."""
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """Settings by stage, as text: with equal texts of one backend the stage is the same.
+
+        Usual: ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``, ``decoding``,
+        ``chat template``.
+        """
 
 
 @dataclass(frozen=True)

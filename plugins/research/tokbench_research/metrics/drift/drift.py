@@ -23,7 +23,8 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
-from tokbench.tokenizers.engine_contract import DecodesStream, EncodesChat, ReportsSpans
+from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench_research.capabilities import DecodesStream, ReportsSpans
 from tokbench_research.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
 from tokbench_research.metrics.drift.conversations import Conversation, conversation
 from tokbench_research.metrics.drift.shown import spans_of, stream_of

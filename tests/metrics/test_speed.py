@@ -15,7 +15,7 @@ from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import slices_of
 from tokbench.metrics.speed.timing import median_interval, median_spread
 from tokbench.plugin import from_lists
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone
 from tokbench_engines.speed.appending import Appending
 from tokbench_engines.speed.counting import Counting
 

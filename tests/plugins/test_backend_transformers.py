@@ -15,8 +15,7 @@ from difficult_texts import TEXTS, hostile, pud
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.tokenizers.contract import HasIdentity, HasTokenBytes
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat, HasIdentity, HasTokenBytes
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.transformers.backend import SPEC, TransformersLoadOptions

@@ -24,8 +24,7 @@ from tokbench.measuring.study import Kept
 from tokbench.measuring.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
 from tokbench.tokenizers.batch import count_batch
-from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone, HasTokenBytes, Tokenizer
 
 if TYPE_CHECKING:  # workers import this file, and need neither
     from tokbench.engine.stored import StoredWork

@@ -15,7 +15,7 @@ from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
 from tokbench.testing.rules import OF_COUNTS, RULES
 from tokbench.testing.under_test import BUILDING_ON, EXAMPLES, CheckRequest, TokenizerUnderTest
 from tokbench.tokenizers.backend import BackendSpec
-from tokbench.tokenizers.engine_contract import NO_IDS, CountsAlone
+from tokbench.tokenizers.contract import NO_IDS, CountsAlone
 
 TIME_LIMIT: Final = 120.0
 

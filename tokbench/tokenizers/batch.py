@@ -15,6 +15,7 @@ from tokbench.foundation.errors import ContractError, shortened, shown
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import (
+    CountsTokens,
     DecodesBatch,
     Encoded,
     EncodesBatch,
@@ -22,7 +23,6 @@ from tokbench.tokenizers.contract import (
     HasTokenBytes,
     Tokenizer,
 )
-from tokbench.tokenizers.engine_contract import CountsTokens
 
 _MOST_IDS: Final = 1 << 32
 

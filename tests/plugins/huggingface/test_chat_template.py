@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import tokbench
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat
 from tokbench_plugins.huggingface.chat import jinja_chat
 
 TALK = [

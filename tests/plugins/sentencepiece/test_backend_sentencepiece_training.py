@@ -15,7 +15,7 @@ from sentencepiece import SentencePieceTrainer
 
 import tokbench
 from tokbench.metrics.roundtrip.causes import Cause
-from tokbench_plugins.sentencepiece.backend import SPEC, SentencePieceTrainOptions
+from tokbench_plugins.sentencepiece.options import REPAIRS, SentencePieceTrainOptions
 
 BASE = ["low lower lowest\nslow slower, the slowest of 20 low flowers"] * 5
 train = partial(tokbench.train, "sentencepiece")
@@ -210,12 +210,12 @@ def test_losses_name_the_options_that_prevent_them(tmp_path):
     }
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
     assert all(f"train with {repairs[cause]}" in text for cause in found)
-    assert all(name in SentencePieceTrainOptions.model_fields for each in SPEC.repairs.values() for name in each)
-    assert set(SPEC.repairs) <= {cause.value for cause in Cause}
+    assert all(name in SentencePieceTrainOptions.model_fields for each in REPAIRS.values() for name in each)
+    assert set(REPAIRS) <= {cause.value for cause in Cause}
 
 
 def test_the_options_that_losses_name_prevent_them(tmp_path):
-    options = {name: value for repair in SPEC.repairs.values() for name, value in repair.items()}
+    options = {name: value for repair in REPAIRS.values() for name, value in repair.items()}
     results = _run_on_lossy_texts(tmp_path, *(f"{name}: {str(value).lower()}" for name, value in options.items()))
     assert results.losses == []
     assert results.tokenizers["sp"].repairs == {}

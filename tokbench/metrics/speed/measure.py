@@ -34,8 +34,7 @@ from tokbench.metrics.speed.timing import (
 )
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, from_lists
-from tokbench.tokenizers.contract import Encoded, Tokenizer
-from tokbench.tokenizers.engine_contract import output_of
+from tokbench.tokenizers.contract import Encoded, Tokenizer, output_of
 from tokbench.tokenizers.options import Options, TokenizerName
 
 

@@ -52,8 +52,6 @@ LEAST_PROCESSES: Final = 5
 """A mean of fewer has no interval."""
 
 _TAIL: Final = 0.025
-_LARGE: Final = 500
-"""Use logarithms from this number of values on."""
 
 
 class MedianSpread(NamedTuple):
@@ -108,7 +106,7 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
             low = k
         if high is None and below >= 1 - _TAIL:
             high = k
-        below += math.comb(n, k) * share**k * (1 - share) ** (n - k) if n < _LARGE else _binomial(n, k, share)
+        below += _binomial(n, k, share)
     if not low or high is None:
         return None, None
     ordered = sorted(values)
@@ -118,16 +116,6 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
 def _binomial(n: int, k: int, share: float) -> float:
     ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that a share of the values does not exceed.
-
-    >>> quantile([30, 10, 20, 40], 0.5), quantile([30, 10, 20, 40], 0.99)
-    (20, 40)
-    """
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def mean_of_processes(values: Sequence[float]) -> MedianSpread:

@@ -7,7 +7,7 @@ import pickle
 from tokbench.foundation.errors import BackendError
 from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
-from tokbench.tokenizers.engine_contract import CountsAlone, CountsTokens
+from tokbench.tokenizers.contract import CountsAlone, CountsTokens
 
 
 def count_batch(subject: TokenizerUnderTest) -> str:

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest
-from tokbench.tokenizers.contract import EncodesWithSpecial, ThreadSafe
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat, EncodesWithSpecial, ThreadSafe
 
 _THREADS: Final = 8
 _ROUNDS: Final = 3

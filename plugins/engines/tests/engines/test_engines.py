@@ -16,7 +16,7 @@ from difficult_texts import TEXTS, hostile, pud
 
 import tokbench
 from tokbench.plugin import encode_batch
-from tokbench.tokenizers.engine_contract import output_of
+from tokbench.tokenizers.contract import output_of
 from tokbench_plugins.tokbench_bpe.vocabulary import ENCODINGS
 
 pytestmark = pytest.mark.usefixtures("shared_store")

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from tokbench.plugin import BackendSpec, Options, valid_unicode
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone
 from tokbench_engines import install
 
 _TOKTOK_SIZES: Final = {"cl100k_base": 100_277, "o200k_base": 200_019, "o200k_harmony": 201_088}

@@ -210,7 +210,7 @@ def _quicktok(vocabulary: EngineVocabulary) -> Engine:
         "' считал' it makes ' счита' and 'л', where Meta's own file gives ' счит' and 'ал'"
     )
     return Engine(
-        lambda text: native.encode_ordinary(_text(text)),  # type: ignore[no-any-return]
+        lambda text: native.encode_ordinary(_text(text)),
         native.decode_bytes,
         encode_many,
         given=len(vocabulary.ranks or ()),

@@ -11,7 +11,7 @@ import numpy as np
 
 from tokbench.plugin import BackendError, Encoded, check_id, parse_json
 from tokbench.tokenizers.batch import check_ids
-from tokbench.tokenizers.engine_contract import TokenSpans
+from tokbench.tokenizers.contract import TokenSpans
 from tokbench_engines.mistral.chat import EncodesMistralChat
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial

@@ -16,10 +16,10 @@ from tokbench.foundation.memory import begin_memory_peak, resident_memory
 from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
 from tokbench.metrics.speed.contender import Place
 from tokbench.metrics.speed.timing import median_interval
-from tokbench.metrics.speed.training_cost import TRAINING, training_cells
 from tokbench.plugin import Options, Tokenizer, encode_batch
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, TimedOutcome
 from tokbench.tokenizers.contract import WarmsUp
+from tokbench_engines.speed.training_cost import TRAINING, training_cells
 
 _DOCUMENT_WORDS: Final = 200
 _BATCH: Final = 200

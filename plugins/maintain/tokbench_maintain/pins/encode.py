@@ -13,7 +13,7 @@ from tokbench.engine.load import vocabulary_sha256
 from tokbench.engine.segment import own_bytes
 from tokbench.foundation.errors import one_line
 from tokbench.plugin import HasSpecialTokens, Tokenizer, check_encoded, encode_batch, vocab_size_of
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat
 from tokbench_maintain.pins.cut import form_of, write_cut
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
 

@@ -23,7 +23,7 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat
 from tokbench_research.capabilities import DecodesStream, ReportsSpans
 from tokbench_research.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
 from tokbench_research.metrics.drift.conversations import Conversation, conversation

@@ -8,9 +8,8 @@ from statistics import linear_regression
 from typing import Final
 
 from tokbench.measuring.isolated_metric import TrainedIn
-from tokbench.measuring.metric import Metric
 from tokbench.metrics.speed.contender import Place
-from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
+from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric
 
 _training = partial(Metric, direction="lower", loss_cannot_help="a lossy tokenizer trains on the same text")
 

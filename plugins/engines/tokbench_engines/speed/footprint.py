@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from statistics import median
 from typing import Final, NamedTuple
 
 from pydantic import Field
@@ -15,7 +14,6 @@ from pydantic import Field
 from tokbench.foundation.memory import begin_memory_peak, resident_memory
 from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
 from tokbench.metrics.speed.contender import Place
-from tokbench.metrics.speed.timing import median_interval
 from tokbench.plugin import Options, Tokenizer, encode_batch
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, TimedOutcome
 from tokbench.tokenizers.contract import WarmsUp
@@ -138,7 +136,7 @@ class Footprints:
 def _cell(place: Place, values: Sequence[float]) -> Cell:
     if not values:
         return place.without_value("this system does not tell how much memory a process uses")
-    return place.of_rounds(median(values), median_interval(values), len(values), "processes")
+    return place.of_rounds(values, "processes")
 
 
 SPEC: Final = MetricFamily(

@@ -19,7 +19,7 @@ from tokbench.metrics.speed.conditions import drift_note, machine_notes
 from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
 from tokbench.metrics.speed.copies import FreshCopies
 from tokbench.metrics.speed.slices import MAX_PIECE, shuffled
-from tokbench.metrics.speed.timing import median_interval, quantile_interval, quiet, seconds
+from tokbench.metrics.speed.timing import quantile_interval, quiet, seconds
 from tokbench.plugin import Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
 
@@ -185,8 +185,7 @@ def _cells(timed: _Timed, size: SizeName, rounds: Sequence[_Round]) -> Iterator[
         elif mode == "latency":
             yield _percentile_cell(place, timed.seconds, metric.id.rsplit("_", 1)[1], size)
         else:
-            values = timed.single if mode == "single" else timed.batch
-            yield place.of_rounds(quantile(values, 0.5), median_interval(values), len(values))
+            yield place.of_rounds(timed.single if mode == "single" else timed.batch)
 
 
 def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:

@@ -16,9 +16,6 @@ from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import slices_of
 from tokbench.metrics.speed.timing import median_interval
 from tokbench.plugin import from_lists
-from tokbench.tokenizers.contract import CountsAlone
-from tokbench_engines.speed.appending import Appending
-from tokbench_engines.speed.counting import Counting
 
 
 @pytest.fixture(autouse=True)
@@ -119,8 +116,8 @@ class Arrays(Lists):
         return from_lists([self.encode(text) for text in texts])
 
 
-def measured(tokenizers, same_as=None, family=Speed, **options):
-    metric = family(SpeedOptions(rounds=4, min_time=1e-9, **options))
+def measured(tokenizers, same_as=None, **options):
+    metric = Speed(SpeedOptions(rounds=4, min_time=1e-9, **options))
     metric.refer(same_as or {})
     documents = [f"document {k}" for k in range(50)]
     outcome = metric.measure(tokenizers, [TimedText("c", True, 600, documents)], silent)
@@ -153,37 +150,3 @@ def test_a_ratio_has_the_reference_return_what_the_tokenizer_returns():
 def test_there_is_no_ratio_where_the_reference_cannot_return_the_same():
     cells, _ = measured({"ref": Lists(), "arrays": Arrays()}, {"arrays": "ref"})
     assert cells["arrays", "encode_ratio"].status.value == "not_applicable"
-
-
-def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
-    class Counts(CountsAlone):
-        vocab_size = 1 << 21
-
-        def count_batch(self, texts, /):
-            return list(map(len, texts))
-
-    cells, _ = measured({"lists": Lists(), "counts": Counts()}, {"counts": "lists"}, Counting)
-    assert {name: (cell.n, cell.status.value) for name, cell in cells.items()} == {
-        ("lists", "count_mb_per_s"): (4, "ok"),
-        ("counts", "count_mb_per_s"): (4, "ok"),
-        ("counts", "count_ratio"): (4, "ok"),
-    }
-    speed, _ = measured({"lists": Lists(), "counts": Counts()})
-    assert speed["counts", "encode_mb_per_s"].status.value == "not_applicable"
-
-
-def test_appends_are_the_texts_that_an_engine_encodes_while_each_grows():
-    class Seen(Lists):
-        seen: ClassVar = []
-
-        def encode(self, text, /):
-            self.seen.append(text)
-            return super().encode(text)
-
-    cells, _ = measured({"seen": Seen(), "arrays": Arrays()}, {"arrays": "seen"}, Appending)
-    assert {name: (cell.n, cell.unit, cell.value > 0) for name, cell in cells.items()} == {
-        ("seen", "appends_per_s"): (4, "appends/s", True),
-        ("arrays", "appends_per_s"): (4, "appends/s", True),
-        ("arrays", "appends_ratio"): (4, "x", True),
-    }
-    assert {"d", "do", "docume", "document", "document 7"} <= set(Seen.seen)

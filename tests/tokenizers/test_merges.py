@@ -8,7 +8,7 @@ import pytest
 import tiktoken
 from hypothesis import example, given
 from hypothesis import strategies as st
-from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
+from merges_data import SPLITS, cut_json, cut_model, cut_ranks
 
 import tokbench
 import tokbench.plugin
@@ -16,7 +16,6 @@ from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
-from tokbench_engines.mistral.backend import vocabularies
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
@@ -178,9 +177,3 @@ def test_vocabularies_of_splintr(pud, name):
     words = [tokenizer.token_bytes(token).decode(errors="ignore") for token in added]
     texts = [*pud, *(word + after for word in words for after in ("", "z", " 的"))]
     equals_cut(tokenizer, cut_ranks(tokenizer, SPLITS[name]), texts, SIZES)
-
-
-@pytest.mark.slow
-def test_tekken(pud):
-    name = "tekken_240911"
-    equals_cut(tokbench.load("mistral", vocabulary=name), cut_tekken(vocabularies()[name]), pud, SIZES)

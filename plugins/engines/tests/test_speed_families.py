@@ -36,19 +36,6 @@ def no_collection(monkeypatch):
     monkeypatch.setattr(gc, "collect", lambda: 0)
 
 
-class Memorizes(Sleeps):
-    """Knows every document that it has seen."""
-
-    def __init__(self, seconds):
-        super().__init__(seconds)
-        self.known = {}
-
-    def encode(self, text, /):
-        if text not in self.known:
-            self.known[text] = super().encode(text)
-        return self.known[text]
-
-
 def text_of(documents):
     return TimedText("c", True, sum(len(each.encode()) for each in documents), documents)
 
@@ -65,15 +52,6 @@ def cells_of(outcome):
 def test_a_sleeping_engine_is_measured_as_it_is():
     found = cells_of(Speed(SpeedOptions(rounds=3)).measure({"a": Sleeps(0.02)}, [text_of(distinct(16, 1000))], silent))
     assert found["a", "encode_mb_per_s"].value == pytest.approx(1000 / 0.02 / 1e6)
-
-
-@pytest.mark.usefixtures("clock")
-def test_an_engine_that_memorizes_documents_gains_nothing():
-    metric = Speed(SpeedOptions(rounds=3, reference="plain"))
-    engines = {"plain": Sleeps(0.01), "memorizes": Memorizes(0.01)}
-    ratio = cells_of(metric.measure(engines, [text_of(distinct(16, 1000))], silent))["memorizes", "encode_ratio"]
-    assert ratio.value == pytest.approx(1)
-    assert ratio.n == 3
 
 
 def test_the_reference_is_the_option_or_the_one_of_same_as():

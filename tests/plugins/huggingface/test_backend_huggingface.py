@@ -115,18 +115,6 @@ def test_bert_decodes_as_the_library_does(data, tmp_path):
         assert [part.decode() for part in parts] == expected
 
 
-@pytest.mark.parametrize("cleanup", [True, False])
-def test_every_piece_of_bert_has_the_bytes_that_the_library_decodes(cleanup, data):
-    content = json.loads(load(data, "bert-base-uncased")._source)
-    content["decoder"]["cleanup"] = cleanup
-    bert = make_tokenizer(json.dumps(content))
-    library = tokenizers.Tokenizer.from_str(json.dumps(content))
-    word = library.token_to_id("word")
-    for token_id in range(0, bert.vocab_size, 5):
-        after = library.decode([word, token_id], skip_special_tokens=False).removeprefix("word")
-        assert bert.token_bytes(token_id) == after.encode()
-
-
 def test_no_bytes_are_claimed_where_tidying_up_depends_on_the_place():
     """A first "' " stays, and a later one loses its spaces."""
     model = {"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9}

@@ -97,14 +97,6 @@ def test_a_tokenizer_has_the_capability_with_a_template_alone(files):
     assert not isinstance(tokbench.load("huggingface", path=files / "tokenizer.json"), EncodesChat)
 
 
-def test_autotokenizer_brings_its_template(files):
-    pytest.importorskip("transformers")
-    config = {**CONFIG, "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<|endoftext|>"}
-    (files / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    whole = tokbench.load("transformers", path=files)
-    assert whole.encode_chat(TALK, reply=True) == loaded(files).encode_chat(TALK, reply=True)
-
-
 def test_what_a_template_refuses():
     chat = jinja_chat(json.dumps({"chat_template": [{"name": "default", "template": ALTERNATES}], "eos_token": "$"}))
     assert chat.render([{"role": "user", "content": " Hi "}], reply=False) == "[user] Hi$\n"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from difficult_texts import TEXTS, hostile
-from pydantic import ValidationError
 
 import tokbench
 from tokbench.plugin import silent
@@ -18,7 +17,7 @@ from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.literal import train_literally
-from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary, FileOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 pytestmark = pytest.mark.usefixtures("shared_store")
 
@@ -112,16 +111,6 @@ def test_other_ids_than_the_file_are_a_caution(name, tmp_path):
     tokenizer = load(name, path=tmp_path / "naive.json")
     assert list(tokenizer.encode(DOCUMENTS[0])) != naive.encode(DOCUMENTS[0])
     assert any(note.startswith("caution: its ids differ from the file") for note in tokenizer.notes)
-
-
-def test_options_that_do_not_fit():
-    for options, message in (
-        ({}, "either 'encoding' or 'path'"),
-        ({"encoding": "gpt2", "pattern": "gpt2"}, "goes with a .tiktoken file"),
-        ({"path": "x.tiktoken", "pattern": "gpt-4"}, "did you mean 'gpt4'"),
-    ):
-        with pytest.raises(ValidationError, match=message):
-            FileOptions(**options)
 
 
 def test_a_split_that_gigatoken_does_not_know(tmp_path):

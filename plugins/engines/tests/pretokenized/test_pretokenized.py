@@ -112,7 +112,7 @@ def test_parquet(tmp_path):
         ([""], {}, r"rows.jsonl: has no rows"),
         (['{"text": "a", "p": [1]}'], {"pieces": "p"}, r"rows.jsonl:1: 1 is not a piece of text"),
         (['{"text": "a", "p": ["a b"]}'], {"pieces": "p", "spelling": "byte_level"}, r"rows.jsonl:1: 'a b' is not spelled"),
-        (['{"text": "a", "p": ["a", "b"]}'], {"pieces": "p", "vocab_size": 1}, r"has 2 different pieces, more than"),
+        (['{"text": "a", "p": ["a", "b"]}'], {"pieces": "p", "vocab_size": 1}, r"rows.jsonl:1: more different pieces than vocab_size: 1"),
     ],
 )  # fmt: skip
 def test_bad_rows_are_refused_with_their_place(rows, lines, options, message):

@@ -119,17 +119,13 @@ class TimedSize(NamedTuple):
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:
-    """Fit CPU seconds, or the clock's if the engine works elsewhere."""
-    here = all(size.cpu > _WORKS_HERE * size.wall for size in sizes)
-    return fit_line([(size.n_bytes, size.cpu if here else size.wall) for size in sizes])
+    """Fit least squares on logarithms of bytes and CPU seconds, or the clock's if the engine works elsewhere.
 
-
-def fit_line(points: Sequence[tuple[int, float]]) -> Line:
-    """Fit least squares on logarithms of size and seconds.
-
-    >>> fit_line([(1000, 0.001), (4000, 0.016), (16000, 0.256)]).exponent.__round__(3)
+    >>> line_of([TimedSize(1000, 0.001, 0.001), TimedSize(4000, 0.016, 0.016)]).exponent.__round__(3)
     2.0
     """
+    here = all(size.cpu > _WORKS_HERE * size.wall for size in sizes)
+    points = [(size.n_bytes, size.cpu if here else size.wall) for size in sizes]
     x, y = np.log(np.array(points, dtype=np.float64)).T
     x = x - x.mean()
     slope = float(x @ y / (x @ x))

@@ -268,7 +268,7 @@ def test_what_is_refused(tmp_path, models):
     gguf_files.write(tmp_path / "lacking.gguf", "llama", ["<unk>", "a"])
     for name, options, reason in (
         ("none", {}, "No such file"),
-        ("text", {}, "does not begin with GGUF"),
+        ("text", {}, "a damaged GGUF file"),
         ("cut", {}, "damaged"),
         ("bare", {}, "tokenizer.ggml.tokens"),
         ("bert", {}, "'bert'; only gpt2, llama, t5"),

@@ -30,8 +30,7 @@ from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, load_vocabulary
-from tokbench_plugins.tokbench_bpe.vocabulary import FileOptions as GigatokenLoadOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 
 
 class RustBPETrainOptions(Options):
@@ -123,10 +122,6 @@ class GigatokenTokenizer(EngineTokenizer):
         write_tokenizer_json(path, Parts(given.vocabulary, given.pattern, SpecialTokens(given.special)))
 
 
-def _load_gigatoken(options: GigatokenLoadOptions) -> GigatokenTokenizer:
-    return GigatokenTokenizer(load_vocabulary(options))
-
-
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
 
 
@@ -178,8 +173,8 @@ SPECS: Final = (
     BackendSpec(
         name="gigatoken",
         summary="OpenAI's encodings, or any byte-level BPE with a well-known split, in gigatoken; and its trainer",
-        load=_load_gigatoken,
-        load_options=GigatokenLoadOptions,
+        load=lambda options: GigatokenTokenizer(load_vocabulary(options)),
+        load_options=FileOptions,
         train=_train_gigatoken,
         train_options=GigatokenTrainOptions,
         min_vocab_size=FIRST_MERGE,

@@ -102,12 +102,6 @@ def test_ids_are_those_of_the_merges_in_tiktoken_s_engine(tmp_path, data):
     assert [encoding.encode_ordinary(text) for text in texts] == [tokenizer.encode(text) for text in texts]
 
 
-def test_the_normalizer_is_in_the_order_given():
-    tokenizer = train(BASE, 400, normalizer=("nfkc", "lowercase", "nfd", "strip_accents", "strip"))
-    assert tokenizer.decode(tokenizer.encode("  ﬁÉ ")) == "fie"
-    assert json.loads(tokenizer._source)["normalizer"]["normalizers"][0] == {"type": "NFKC"}
-
-
 def test_wordpiece_marks_what_is_inside_a_word():
     tokenizer = train(BASE, 75, model="wordpiece")
     ids = tokenizer.encode("slowest flows")

@@ -4,7 +4,6 @@ import os
 import re
 import sysconfig
 import threading
-import unicodedata
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -128,26 +127,6 @@ def test_what_the_notes_tell_is_so(name, text):
     pytest.importorskip(name)
     assert differing(name, [text]) == [text]
     assert load(name).notes
-
-
-@pytest.mark.slow
-@every
-def test_characters_of_every_class(name):
-    """In fifteen places of a text each; those that this Python does not know are what Unicode 15 to 17 brought."""
-    each = dict.fromkeys(("Cn", "Lo"), 30)  # of these there are the most
-    found = {}
-    for c in map(chr, [*range(0x32000), *range(0xE0000, 0xE0200)]):
-        found.setdefault(unicodedata.category(c), []).append(c)
-    known = [c for kind, all_of in found.items() if kind != "Cs" for c in all_of[:: each.get(kind, 3)]]
-    texts = [f"a{c}b 1{c} {c}.{c}'s\n{c}{c} \n{c}" for c in known]
-    wrong = set(differing(name, texts))
-    kinds = {unicodedata.category(c) for c, text in zip(known, texts, strict=True) if text in wrong}
-    if name in NEWER_UNICODE:
-        assert kinds == {"Cn"}
-    elif name == "tokie":
-        assert kinds <= {"Cc", "Cn", "Mn", "Nl", "So", "Zs"}
-    else:
-        assert kinds == set()
 
 
 def processor_time_by_thread():

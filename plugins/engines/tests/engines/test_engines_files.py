@@ -12,11 +12,9 @@ import tokbench
 from tokbench.plugin import silent
 from tokbench.registry.plugins import load_registry, missing
 from tokbench_engines.engines.tokenizer import calling
-from tokbench_plugins.bpe import BPETokenizer, Splitter, train
-from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
+from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
-from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 pytestmark = pytest.mark.usefixtures("shared_store")
@@ -193,27 +191,6 @@ def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(capfd)
     for tie in ("huggingface", "assembled_bytes"):
         assert train_gigatoken(DOCUMENTS, 300, tie=tie).vocab_size == 300
     capfd.readouterr()  # it tells of its progress
-
-
-def literal_tokens(documents, vocab_size):
-    """Train by the textbook's loop on lines, with the bytes in the order of GPT-2's alphabet; return the tokens by id."""
-    order = sorted(range(256), key=BYTE_TO_CHARACTER.__getitem__)
-    number, split = bytes(map(order.index, range(256))), Splitter("gpt2")
-    lines = [line for document in documents for line in f"{document}\n".splitlines(keepends=True)]
-    chunks = [chunk.encode().translate(number) for line in lines for chunk in split(line)]
-    tokens = [bytes([byte]) for byte in order]
-    for left, right in train_literally(chunks, vocab_size, "smallest"):
-        tokens.append(tokens[left] + tokens[right])
-    return tokens[256:]
-
-
-def test_gigabpe_makes_the_merges_of_the_textbook_line_by_line():
-    documents = [*DOCUMENTS, "a\n\n\nb  \n\n\n", "tie eit tie"]
-    tokenizer = trainer("gigabpe")(documents, 400)
-    tokens = literal_tokens([document.removesuffix("\n") for document in documents], 400)
-    assert [tokenizer.token_bytes(i) for i in range(256, tokenizer.vocab_size)] == tokens
-    assert b"\n\n" not in tokens  # the loop without lines learns it
-    assert tokenizer.training.corpus.documents == len(documents)
 
 
 def test_gigabpe_trains_as_hugging_face_on_lines():

@@ -20,11 +20,12 @@ from pydantic import Field
 
 from tokbench.plugin import BackendError, BackendSpec, Encoded, Options
 from tokbench_engines import install
+from tokbench_engines.engines.given import PackageOptions, holes, in_llama3_spelling, through_json, through_ranks
 from tokbench_engines.engines.tokenizer import Engine, load_engine
 from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, PackageOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions
 
 _NEWER_UNICODE: Final = (
     "{}'s classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
@@ -74,12 +75,12 @@ def fastokens(vocabulary: EngineVocabulary) -> Engine:
     from fastokens import Tokenizer
 
     pattern, special = vocabulary.pattern, dict(vocabulary.special)
-    if vocabulary.ranks is None or vocabulary.holes or pattern is None:
-        native = vocabulary.through_json(Tokenizer.from_file)
+    if vocabulary.ranks is None or holes(vocabulary) or pattern is None:
+        native = through_json(vocabulary, Tokenizer.from_file)
     else:
         preset = _FASTOKENS_PRESETS.get(pattern)
         split = {"encoding": preset} if preset else {"pattern": resolve_pattern(pattern)}
-        native = vocabulary.through_ranks(lambda path: Tokenizer.from_tiktoken(path, special_tokens=special, **split))
+        native = through_ranks(vocabulary, lambda path: Tokenizer.from_tiktoken(path, special_tokens=special, **split))
     return Engine(
         _ids_of(native.encode_ordinary),
         native.decode,
@@ -93,7 +94,7 @@ def _snaptokens(vocabulary: EngineVocabulary) -> Engine:
     from snaptokens import Tokenizer
 
     # It refuses GPT-4's spelling of its split.
-    native = vocabulary.in_llama3_spelling().through_json(Tokenizer.from_file)
+    native = through_json(in_llama3_spelling(vocabulary), Tokenizer.from_file)
     note = (
         "snaptokens keeps the caches of one tokenizer a thread, and makes them anew where two take turns, which takes "
         "ten milliseconds or more: time one vocabulary in a run"
@@ -116,11 +117,11 @@ def gigatoken(vocabulary: EngineVocabulary) -> Engine:
     from gigatoken import Tokenizer
 
     pattern = vocabulary.pattern
-    if vocabulary.ranks is None or vocabulary.holes or pattern not in _GIGATOKEN_SPLITS:
-        native = vocabulary.in_llama3_spelling().through_json(Tokenizer)
+    if vocabulary.ranks is None or holes(vocabulary) or pattern not in _GIGATOKEN_SPLITS:
+        native = through_json(in_llama3_spelling(vocabulary), Tokenizer)
     else:
-        native = vocabulary.through_ranks(
-            lambda path: Tokenizer.from_tiktoken(path, pretokenizer=pattern, special_tokens={})
+        native = through_ranks(
+            vocabulary, lambda path: Tokenizer.from_tiktoken(path, pretokenizer=pattern, special_tokens={})
         )
 
     def encode(text: str) -> list[int]:
@@ -159,8 +160,8 @@ def _kitoken_native(vocabulary: EngineVocabulary) -> Any:
     from kitoken import Kitoken
 
     if vocabulary.ranks is None or vocabulary.pattern is None:
-        return vocabulary.through_json(Kitoken.from_tokenizers_file)
-    native = vocabulary.through_ranks(Kitoken.from_tiktoken_file)
+        return through_json(vocabulary, Kitoken.from_tokenizers_file)
+    native = through_ranks(vocabulary, Kitoken.from_tiktoken_file)
     definition = native.definition()
     pattern = {"pattern": {"Regex": resolve_pattern(vocabulary.pattern)}, "behavior": "Isolate"}
     definition["specials"] = []
@@ -222,7 +223,7 @@ def _quicktok(vocabulary: EngineVocabulary) -> Engine:
 def _tokie(vocabulary: EngineVocabulary) -> Engine:
     from tokie import Tokenizer
 
-    native = vocabulary.through_json(Tokenizer.from_json)
+    native = through_json(vocabulary, Tokenizer.from_json)
     note = (
         "its ids are not tiktoken's everywhere: tokie cuts texts of more than 65,536 bytes where no split is, breaks "
         "white space between line breaks ('\\n \\n'), takes letter-like numbers (U+2167, U+24B6) for other classes, "

@@ -98,18 +98,11 @@ def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     Raises:
         ContractError: it does not return text.
     """
-    member = "decode"
     if isinstance(tokenizer, DecodesBatch):
-        member = "decode_batch"
-        try:
-            texts = tokenizer.decode_batch(Encoded(_read_only(encoded.ids), _read_only(encoded.offsets)))
-        except ValueError as error:
-            if "read-only" not in str(error):
-                raise
-            raise ContractError(f"{type(tokenizer).__name__} writes into the ids of decode_batch") from error
+        member, texts = "decode_batch", tokenizer.decode_batch(Encoded(*map(_read_only, encoded)))
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
-        texts = [tokenizer.decode(ids[a:b]) for a, b in spans]
+        member, texts = "decode", [tokenizer.decode(ids[a:b]) for a, b in spans]
     return plain(texts, list[str], member)  # type: ignore[no-any-return]
 
 

@@ -107,14 +107,3 @@ def test_no_bytes_are_claimed_where_tidying_up_depends_on_the_place():
         tokenizer = make_tokenizer(json.dumps(content))
         assert isinstance(tokenizer, HasTokenBytes) == claimed
         assert tokenizer.decode([0, 1]) == tokenizers.Tokenizer.from_str(json.dumps(content)).decode([0, 1])
-
-
-def test_bert_decodes_words_with_spaces(data):
-    bert = load(data, "bert-base-uncased")
-    ids = bert.encode("Embeddings, Wörter!")
-    assert [bert.token_bytes(i) for i in ids] == [b" em", b"bed", b"ding", b"s", b",", b" wo", b"rter", b"!"]
-    assert bert.decode(ids) == "embeddings, worter!"
-    assert bert.decode(bert.encode(". a!")) == ". a!"
-    assert bert.decode([101, *ids[:1]]) == "[CLS] em"
-    cased = SPEC.load(HuggingFaceLoadOptions(vocab_txt=data / "hf" / "bert-base-uncased.vocab.txt", lowercase=False))
-    assert cased.encode("Embeddings") == [cased.unk_id]

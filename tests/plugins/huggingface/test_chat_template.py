@@ -112,14 +112,3 @@ def test_a_template_cannot_reach_out():
         chat.render([], reply=False)
     today = jinja_chat("{{ strftime_now('%d %b %Y') }}")
     assert today.render([], reply=False) == "01 Jan 2026"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [('{"bos_token": "<s>"}', "it has no 'chat_template'"), ("{% for %}", "the chat template is not Jinja")],
-)
-def test_files_without_a_template(tmp_path, pipeline, content, message):
-    path = tmp_path / "config.json"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(tokbench.BackendError, match=f"config.json: {message}"):
-        tokbench.load("huggingface", path=pipeline, chat_template=path)

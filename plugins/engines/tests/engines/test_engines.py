@@ -3,7 +3,6 @@
 import os
 import re
 import sysconfig
-import threading
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -183,24 +182,3 @@ def test_what_the_note_of_quicktok_tells_of_llama3_is_so():
     cut = [[one.token_bytes(i).decode() for i in one.encode(" считал")] for one in (tokenizer, reference)]
     assert cut == [[" счита", "л"], [" счит", "ал"]]
     assert " считал" in tokenizer.notes[-1]
-
-
-@pytest.mark.usefixtures("tiktoken_files")
-def test_gigatoken_encodes_one_text_while_another_thread_encodes_batches():
-    tokenizer = tokbench.load("gigatoken", encoding="r50k_base")
-    text = "Hello wörld, this is a test of threads. " * 20
-    expected = tokenizer.encode(text)
-    done = threading.Event()
-
-    def batches():
-        while not done.is_set():
-            tokenizer.encode_batch([text] * 3)
-
-    other = threading.Thread(target=batches)
-    other.start()
-    try:
-        answers = [tokenizer.encode(text) for _ in range(300)]
-    finally:
-        done.set()
-        other.join()
-    assert answers == [expected] * 300

@@ -99,7 +99,8 @@ def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
         ContractError: it does not return text.
     """
     if isinstance(tokenizer, DecodesBatch):
-        member, texts = "decode_batch", tokenizer.decode_batch(Encoded(*map(_read_only, encoded)))
+        given = Encoded(_read_only(encoded.ids), _read_only(encoded.offsets))
+        member, texts = "decode_batch", tokenizer.decode_batch(given)
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
         member, texts = "decode", [tokenizer.decode(ids[a:b]) for a, b in spans]

@@ -2,6 +2,10 @@
 
 import json
 import os
+import re
+import subprocess
+import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -162,6 +166,21 @@ def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
 
     monkeypatch.setattr("tokbench.registry.plugins.version", absent)
     assert f"needs {name}: pip install 'tokbench-engines[all]'" in missing(load_registry().backends.get(name))
+
+
+def test_extras_install_what_the_backends_need():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [line for extra in project["optional-dependencies"].values() for line in extra]
+    backends = load_registry().backends.entries.values()
+    needed = {name for each in backends if each.plugin.distribution == project["name"] for name in each.spec.requires}
+    assert needed - {re.split("[>=;]", line)[0] for line in lines} == {"sentencepiece"}
+
+
+@pytest.mark.slow
+def test_registration_imports_no_engine():
+    code = "import sys; from tokbench.registry.plugins import load_registry; load_registry(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"fastokens", "gguf", "kitoken", "quicktok", "tokie", "wordchipper"} & set(done.stdout.split())
 
 
 def trainer(name):

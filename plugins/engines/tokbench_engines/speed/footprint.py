@@ -17,7 +17,6 @@ from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
 from tokbench.metrics.speed.contender import Place
 from tokbench.plugin import Options, Tokenizer, encode_batch
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, TimedOutcome
-from tokbench.tokenizers.contract import WarmsUp
 
 _LEAST_SIZES: Final = 2
 _DOCUMENT_WORDS: Final = 200
@@ -124,7 +123,7 @@ class Footprints:
         tokenizer = load()
         took = time.perf_counter() - start
         after = resident_memory()
-        if isinstance(tokenizer, WarmsUp):
+        if hasattr(tokenizer, "warm_up"):
             tokenizer.warm_up()
         batches = _texts(self._options.max_bytes)
         first = next(batches)

@@ -22,7 +22,6 @@ from tokbench.metrics.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.speed.timing import quiet, seconds
 from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
-from tokbench.tokenizers.contract import ThreadSafe
 
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
@@ -73,7 +72,7 @@ class _Threaded(Contender):
 
     @property
     def safe(self) -> bool:
-        return isinstance(self.tokenizer, ThreadSafe) and self.tokenizer.thread_safe is True
+        return getattr(self.tokenizer, "thread_safe", False) is True
 
     def warm_up(self, part: TimedSlice) -> None:
         self.get_ready()

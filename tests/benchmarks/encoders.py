@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import corpora
-import numpy as np
 
-from tokbench_engines.engines.fastokens_backend import _native as fastokens_native
-from tokbench_engines.engines.gigatoken_backend import _native as gigatoken_native
+from tokbench_engines.engines.table import fastokens, gigatoken
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -48,18 +46,11 @@ def _ours(name: str) -> BPETokenizer:
 
 
 def _gigatoken(name: str) -> Encode:
-    engine = gigatoken_native(EngineVocabulary(SPLITS[name], {}, _ranks(name)))
-    return lambda texts: engine.encode_batch(texts, parallel=False)
+    return gigatoken(EngineVocabulary(SPLITS[name], {}, _ranks(name))).encode_many
 
 
 def _fastokens(name: str) -> Encode:
-    engine = fastokens_native(EngineVocabulary(SPLITS[name], {}, _ranks(name)))
-
-    def encode(texts: list[str]) -> tuple[Any, Any]:
-        ids, offsets = engine.encode_batch_flat(texts, split_special_tokens=True)
-        return np.frombuffer(ids, "<u4"), np.frombuffer(offsets, "<u8").astype(np.int64)
-
-    return encode
+    return fastokens(EngineVocabulary(SPLITS[name], {}, _ranks(name))).encode_many
 
 
 def tiktoken_encoding(name: str) -> Any:

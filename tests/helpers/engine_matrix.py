@@ -22,7 +22,7 @@ from tokbench.results.model import Results
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "reports" / "engine_matrix"
-CONFIG = ROOT / "configs" / "engine_matrix.yaml"
+CONFIG = ROOT / "plugins" / "engines" / "tokbench_engines" / "configs" / "engine_matrix.yaml"
 COLUMNS = {
     "encode_mb_per_s": "MB/s",
     "encode_ratio": "times the reference",

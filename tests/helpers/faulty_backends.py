@@ -14,7 +14,7 @@ import numpy as np
 
 import tokbench
 import tokbench.plugin
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone
 
 
 class Bytes:

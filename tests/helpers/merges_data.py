@@ -1,6 +1,5 @@
 """Vocabularies that are really cut down, each in a library that knows nothing of tokbench's merges."""
 
-import base64
 import json
 from collections import Counter
 from functools import lru_cache
@@ -95,18 +94,5 @@ def cut_json(path):
         model["merges"] = [pair for pair in pairs if {*pair, "".join(pair)} <= model["vocab"].keys()]
         tokenizer = tokenizers.Tokenizer.from_str(json.dumps(content))
         return sum(len(each.ids) for each in tokenizer.encode_batch(texts, add_special_tokens=False))
-
-    return count
-
-
-def cut_tekken(path):
-    """The same Tekken file, but for some ids, of which the first thousand are special."""
-    content = json.loads(path.read_bytes())
-    first = content["config"]["default_num_special_tokens"]
-    tokens = content["vocab"][: content["config"]["default_vocab_size"] - first]
-
-    def count(dropped, texts):
-        ranks = {base64.b64decode(t["token_bytes"]): t["rank"] for t in tokens if first + t["rank"] not in dropped}
-        return through_tiktoken(ranks, (content["config"]["pattern"],), texts)
 
     return count

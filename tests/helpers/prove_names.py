@@ -30,7 +30,7 @@ from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import catalogue
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.proofs import TABLE, rows
-from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType, write_model
+from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
 
 
 class Reference(NamedTuple):
@@ -161,6 +161,8 @@ def _llama2(fetched: Fetched) -> Reference:
     """The pieces of llama.cpp's vocabulary in Google's SentencePiece."""
     content = _gguf(fetched, "llama-spm")
     pieces = zip(content["tokens"], content["scores"], map(PieceType, content["token_type"]), strict=True)
+    from tokbench_engines.gguf.model import write_model
+
     return _sentencepiece(write_model([Piece(*piece) for piece in pieces], Kind.BPE))
 
 

@@ -40,7 +40,6 @@ from tokbench.studies.tokens.options import ShownTextEntry, ShowOptions
 from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
-from tokbench.tokenizers import engine_contract
 from tokbench_plugins.proofs import rows as proof_rows
 
 ROOT = Path(__file__).parents[2]
@@ -349,7 +348,7 @@ def hooks():
 def capabilities():
     """The protocols that a tokenizer may have beside the three members of every tokenizer."""
     rows = []
-    for kind in [getattr(module, name) for module in (protocol, engine_contract) for name in module.__all__]:
+    for kind in protocol.CAPABILITIES:
         says = inspect.getdoc(kind) or ""
         if says.startswith("Capability: "):
             members = [each for each in vars(kind) if not each.startswith("_")]

@@ -5,10 +5,8 @@ from typing import get_args
 import pytest
 import tiktoken
 from difficult_texts import TEXTS, hostile, pud
-from pydantic import ValidationError
 from sentencepiece import SentencePieceProcessor
 
-import tokbench
 from tokbench_plugins.splintr import backend
 
 splintr = pytest.importorskip("splintr", reason="splintr-rs is not installed")
@@ -30,7 +28,7 @@ def test_every_vocabulary_of_the_library_is_listed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[::4])
 def test_special_tokens_are_neither_added_nor_recognised(name):
     tokenizer, special = load(name), splintr.Tokenizer.from_pretrained(name).special_tokens()
     assert tokenizer.vocab_size == splintr.base_vocab_size(name)
@@ -107,10 +105,3 @@ def test_ids_are_those_of_sentencepiece(data):
     model = SentencePieceProcessor(model_file=str(data / "spm" / "mistral_v1.model"))
     tokenizer = load("mistral_v1")
     assert [tokenizer.encode(text) for text in texts] == model.encode(texts)
-
-
-def test_unknown_vocabulary():
-    with pytest.raises(ValidationError):
-        backend.SplintrLoadOptions(vocabulary="cl100k")
-    with pytest.raises(tokbench.BackendError, match=r"'gpt-9'"):
-        backend.SPEC.load(backend.SplintrLoadOptions.model_construct(vocabulary="gpt-9"))

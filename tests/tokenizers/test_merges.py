@@ -8,7 +8,7 @@ import pytest
 import tiktoken
 from hypothesis import example, given
 from hypothesis import strategies as st
-from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
+from merges_data import SPLITS, cut_json, cut_model, cut_ranks
 
 import tokbench
 import tokbench.plugin
@@ -16,7 +16,6 @@ from tokbench.registry.plugins import load_registry
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
-from tokbench_engines.mistral.backend import vocabularies
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
@@ -53,14 +52,6 @@ def test_any_ranks_at_every_size(seed, words, texts):
     if not hasattr(tokenizer, "merges"):
         return
     equals_cut(tokenizer, cut_ranks(tokenizer, (PATTERNS["gpt2"],)), texts, range(len(tokenizer.merges)))
-
-
-def test_most_random_ranks_are_told():
-    told = [
-        hasattr(TiktokenTokenizer(make_encoding("random", random_ranks(seed, 6), "gpt2", {})), "merges")
-        for seed in range(40)
-    ]
-    assert 30 < sum(told) < 40
 
 
 def test_whole_chunks_have_the_parts_that_lower_merges_leave():
@@ -178,9 +169,3 @@ def test_vocabularies_of_splintr(pud, name):
     words = [tokenizer.token_bytes(token).decode(errors="ignore") for token in added]
     texts = [*pud, *(word + after for word in words for after in ("", "z", " 的"))]
     equals_cut(tokenizer, cut_ranks(tokenizer, SPLITS[name]), texts, SIZES)
-
-
-@pytest.mark.slow
-def test_tekken(pud):
-    name = "tekken_240911"
-    equals_cut(tokbench.load("mistral", vocabulary=name), cut_tekken(vocabularies()[name]), pud, SIZES)

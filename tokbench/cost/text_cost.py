@@ -20,7 +20,7 @@ from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
 from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone
 from tokbench.tokenizers.facts import cautions
 
 

@@ -166,24 +166,9 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
         sha256={**_digests(tokenizer.planned), "vocabulary": tokenizer.vocabulary} if tokenizer.facts else {},
         lacks=sorted(tokenizer.facts.lacks) if tokenizer.facts else [],
         notes=list(tokenizer.notes),
-        repairs=_repairs(planned),
+        repairs=getattr(planned.options, "repairs", {}) if planned.train_on else {},
         **tokenizer.saved,
     )
-
-
-def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
-    """Return by cause the options of a training that would prevent losses."""
-    if not planned.train_on:
-        return {}
-    repairs = {
-        cause: ", ".join(
-            f"{name}: {str(value).lower()}"
-            for name, value in options.items()
-            if getattr(planned.options, name, None) != value
-        )
-        for cause, options in planned.spec.repairs.items()
-    }
-    return {cause: options for cause, options in repairs.items() if options}
 
 
 def _digests(planned: PlannedTokenizer) -> dict[str, str]:

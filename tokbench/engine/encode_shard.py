@@ -20,8 +20,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import Encoded, Tokenizer
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone, Encoded, Tokenizer
 from tokbench.tokenizers.options import Options
 
 

@@ -20,8 +20,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.batch import bytes_of, vocab_size_of
-from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
-from tokbench.tokenizers.engine_contract import output_of
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer, output_of
 from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.members import plain_members
 

@@ -22,8 +22,7 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
 from tokbench.tokenizers.batch import count_batch
-from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone, HasTokenBytes, Tokenizer
 
 if TYPE_CHECKING:  # workers import this file, and need neither
     from tokbench.measuring.plan import Plan

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.inspect.fragments import completions
-from tokbench.tokenizers.batch import encode_batch, flat
+from tokbench.tokenizers.batch import encode_batch, from_lists
 from tokbench.tokenizers.contract import Encoded, Tokenizer
 
 CONTEXTS: Final = (
@@ -60,7 +60,7 @@ def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[i
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Encoded:
     """Give no ids for a text at which the tokenizer fails."""
     encoded = attempt(lambda: encode_batch(tokenizer, texts))
-    return flat(list(_one_by_one(tokenizer, texts))) if isinstance(encoded, Failure) else encoded
+    return from_lists(list(_one_by_one(tokenizer, texts))) if isinstance(encoded, Failure) else encoded
 
 
 def _one_by_one(tokenizer: Tokenizer, texts: list[str]) -> Iterator[Sequence[int]]:

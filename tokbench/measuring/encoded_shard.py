@@ -17,6 +17,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.align import LostText, lost_text
 from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
 from tokbench.tokenizers.contract import (
+    NO_IDS,
     Encoded,
     EncodesWithOffsets,
     HasDummyPrefix,
@@ -25,7 +26,6 @@ from tokbench.tokenizers.contract import (
     Tokenizer,
     WarmsUp,
 )
-from tokbench.tokenizers.engine_contract import NO_IDS
 
 T = TypeVar("T")
 

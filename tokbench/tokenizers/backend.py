@@ -118,8 +118,6 @@ class BackendSpec:
     """Distributions that must be installed."""
     install: str = ""
     """Empty for ``pip install`` and ``requires``."""
-    repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
-    """By cause of a loss (see the family ``roundtrip``), the ``train`` options that prevent it."""
     main: str = ""
     """The option of ``load`` that ``backend:value`` sets."""
     train_main: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final
@@ -14,6 +15,7 @@ from tokbench.foundation.errors import ContractError, shortened, shown
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.contract import (
+    CountsTokens,
     DecodesBatch,
     Encoded,
     EncodesBatch,
@@ -21,13 +23,11 @@ from tokbench.tokenizers.contract import (
     HasTokenBytes,
     Tokenizer,
 )
-from tokbench.tokenizers.engine_contract import CountsTokens
 
 _MOST_IDS: Final = 1 << 32
 
 _SHOWN: Final = 60
 _LISTS: Final = frozenset({list, tuple, np.ndarray})
-_NO_IDS: Final = np.empty(0, dtype=np.uint32)
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
@@ -45,7 +45,10 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
         if not isinstance(encoded, Encoded):
             raise ContractError(f"encode_batch must return Encoded, but returned {shown(encoded)}")
         return encoded
-    return flat([tokenizer.encode(text) for text in texts])
+    documents = [tokenizer.encode(text) for text in texts]
+    if not set(map(type, documents)) <= _LISTS:
+        documents = [plain(ids, list[int], "encode") for ids in documents]
+    return from_lists(documents)
 
 
 def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]:
@@ -62,25 +65,23 @@ def count_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]
     return np.array(counts, dtype=np.int64)
 
 
-def flat(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Join lists of ids, or raise ContractError for an item that is not an integer from 0 to 2**32 - 1."""
-    if not set(map(type, documents)) <= _LISTS:
-        documents = [plain(ids, list[int], "encode") for ids in documents]
-    offsets = offsets_of(map(len, documents), len(documents))
-    listed = [i for ids in documents for i in ids]
-    ids = attempt(lambda: np.array(listed or _NO_IDS))
-    if isinstance(ids, Failure) or ids.dtype.kind not in "iu" or ids.ndim != 1 or _has_truth(listed, ids):
+def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
+    """Join lists of ids.
+
+    Raises:
+        ContractError: an item is not an integer from 0 to 2**32 - 1.
+    """
+    listed = list(chain.from_iterable(documents))
+    try:
+        ids = np.array(array("I", listed), dtype=np.uint32)
+    except (TypeError, OverflowError):
+        ids = None
+    if ids is None or any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist()):
         listed = plain(listed, list[int], "encode")
-        ids = np.array(listed, dtype=object)
-    if len(ids) and (ids.min() < 0 or ids.max() >= _MOST_IDS):
-        wrong = next(i for i in listed if not 0 <= i < _MOST_IDS)
-        raise ContractError(f"encode returned id {shortened(f'{wrong}', _SHOWN)}, which is not an id")
-    return Encoded(ids.astype(np.uint32), offsets)
-
-
-def _has_truth(listed: Sequence[object], ids: NDArray[Any]) -> bool:
-    """Tell whether a bool is among ids: NumPy reads it as 1 or 0."""
-    return any(isinstance(listed[at], bool | np.bool_) for at in np.flatnonzero(ids <= 1).tolist())
+        if wrong := [token for token in listed if not 0 <= token < _MOST_IDS]:
+            raise ContractError(f"encode returned id {shortened(f'{wrong[0]}', _SHOWN)}, which is not an id")
+        ids = np.array(listed, dtype=np.uint32)
+    return Encoded(ids, offsets_of(map(len, documents), len(documents)))
 
 
 def vocab_size_of(tokenizer: Tokenizer) -> int:
@@ -97,18 +98,12 @@ def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     Raises:
         ContractError: it does not return text.
     """
-    member = "decode"
     if isinstance(tokenizer, DecodesBatch):
-        member = "decode_batch"
-        try:
-            texts = tokenizer.decode_batch(Encoded(_read_only(encoded.ids), _read_only(encoded.offsets)))
-        except ValueError as error:
-            if "read-only" not in str(error):
-                raise
-            raise ContractError(f"{type(tokenizer).__name__} writes into the ids of decode_batch") from error
+        given = Encoded(_read_only(encoded.ids), _read_only(encoded.offsets))
+        member, texts = "decode_batch", tokenizer.decode_batch(given)
     else:
         ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
-        texts = [tokenizer.decode(ids[a:b]) for a, b in spans]
+        member, texts = "decode", [tokenizer.decode(ids[a:b]) for a, b in spans]
     return plain(texts, list[str], member)  # type: ignore[no-any-return]
 
 
@@ -154,9 +149,9 @@ def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> Encoded:
         ContractError: arrays that are not flat or not of integers, an id out of range, or wrong offsets.
     """
     ids, offsets = encoded
-    for name, array in (("ids", ids), ("offsets", offsets)):
-        if not isinstance(array, np.ndarray) or array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-            kind = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+    for name, part in (("ids", ids), ("offsets", offsets)):
+        if not isinstance(part, np.ndarray) or part.ndim != 1 or (part.dtype.kind not in "iu" and len(part)):
+            kind = f"an array of {part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
             raise ContractError(f"encode_batch must return {name} as a flat array of integers, not {kind}")
     if (
         len(offsets) != documents + 1
@@ -193,13 +188,6 @@ def from_buffers(buffers: Sequence[bytes]) -> Encoded:
     """
     ids = np.frombuffer(b"".join(buffers), dtype="<u4")
     return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // 4)
-
-
-def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Join lists of ids."""
-    offsets = offsets_of(map(len, documents), len(documents))
-    ids = np.fromiter(chain.from_iterable(documents), dtype=np.uint32, count=int(offsets[-1]))
-    return Encoded(ids, offsets)
 
 
 def check_id(token_id: int, vocab_size: int) -> None:

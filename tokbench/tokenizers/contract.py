@@ -47,43 +47,17 @@ The contract, in numbered sentences:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.foundation.errors import NoIds
 from tokbench.foundation.failures import name_in_reasons
+from tokbench.foundation.plain_values import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
-
-__all__ = [
-    "Adaptation",
-    "Adapts",
-    "ClaimsLossless",
-    "ComparesFile",
-    "CountsDetours",
-    "DecodesBatch",
-    "DescribesStages",
-    "Encoded",
-    "EncodesBatch",
-    "EncodesWithOffsets",
-    "EncodesWithSpecial",
-    "Exports",
-    "HasDummyPrefix",
-    "HasIdentity",
-    "HasMerges",
-    "HasNotes",
-    "HasSpecialTokens",
-    "HasTokenBytes",
-    "HasUnknown",
-    "NamesEngine",
-    "Offsets",
-    "Saves",
-    "ThreadSafe",
-    "Tokenizer",
-    "WarmsUp",
-]
 
 
 @runtime_checkable
@@ -142,6 +116,16 @@ class Offsets(NamedTuple):
     ids: Sequence[int]
     ends: Sequence[int]
     """UTF-8 bytes of text before the end of each token; never fall."""
+
+
+class TokenSpans(NamedTuple):
+    """The ids of one document, and the spans of the engine."""
+
+    ids: Sequence[int]
+    starts: Sequence[int]
+    """Code points before each span."""
+    ends: Sequence[int]
+    """Code points before the end of each span."""
 
 
 @runtime_checkable
@@ -239,6 +223,22 @@ class EncodesWithSpecial(Protocol):
 
 
 @runtime_checkable
+class EncodesChat(Protocol):
+    """Capability: encodes a conversation with the chat template of its own model."""
+
+    def encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> Sequence[int]:
+        """Return the ids of a conversation, with the template's special tokens.
+
+        Args:
+            messages: with ``role``, ``content``, and more that the template reads, such as ``tool_calls``.
+            reply: open the assistant's reply, where the template has a mark for it.
+
+        Raises:
+            ValueError: the template refuses the conversation.
+        """
+
+
+@runtime_checkable
 class HasMerges(Protocol):
     """Capability: lists the merges of its BPE vocabulary in order of rank.
 
@@ -283,15 +283,6 @@ class HasNotes(Protocol):
 
 
 @runtime_checkable
-class ComparesFile(Protocol):
-    """Capability: compares its file with what its library made of it."""
-
-    @property
-    def file_faults(self) -> Mapping[int, str]:
-        """Faults by id: the library has it at another token than the file, or two tokens have it."""
-
-
-@runtime_checkable
 class HasIdentity(Protocol):
     """Capability: says what it is made of, if its options, the files that they name and its code do not."""
 
@@ -310,16 +301,12 @@ class NamesEngine(Protocol):
 
 
 @runtime_checkable
-class DescribesStages(Protocol):
-    """Capability: describes the stages of its encoding, so that other ids can be traced to one of them."""
+class NamesOutput(Protocol):
+    """Capability: says what its engine hands over, if its members do not: see :func:`output_of`."""
 
     @property
-    def stages(self) -> Mapping[str, str]:
-        """Settings by stage, as text: with equal texts of one backend the stage is the same.
-
-        Usual: ``normalization``, ``added space``, ``split``, ``merges``, ``model``, ``added tokens``, ``decoding``,
-        ``chat template``.
-        """
+    def returns(self) -> Literal["arrays", "lists"]:
+        """``arrays`` if ids come in buffers, or ``lists`` if each is a Python integer."""
 
 
 @runtime_checkable
@@ -347,12 +334,11 @@ class Exports(Protocol):
 
 
 @runtime_checkable
-class CountsDetours(Protocol):
-    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way."""
+class CountsTokens(Protocol):
+    """Capability: its engine counts the tokens of texts without making their ids."""
 
-    @property
-    def detours(self) -> int:
-        """Such texts so far."""
+    def count_batch(self, texts: Sequence[str], /) -> Sequence[int]:
+        """Return the tokens of each text, on one thread: as many as ``encode`` gives ids, if any."""
 
 
 @runtime_checkable
@@ -395,10 +381,39 @@ class Adapts(Protocol):
         """
 
 
-name_in_reasons(
-    member
-    for protocol in (globals()[name] for name in __all__)
-    if getattr(protocol, "_is_protocol", False)
-    for member in vars(protocol)
-    if not member.startswith("_")
+NO_IDS: Final = "it counts tokens and gives no ids"
+"""Why much does not apply to a tokenizer that counts alone."""
+
+
+class CountsAlone:
+    """Base of a tokenizer that only counts tokens: it has ``vocab_size`` and ``count_batch``.
+
+    Tokens, bytes per token and tokens per word are measured; whatever needs ids does not apply.
+    """
+
+    def encode(self, _text: str, /) -> Sequence[int]:
+        raise NoIds(NO_IDS)
+
+    def decode(self, _ids: Sequence[int], /) -> str:
+        raise NoIds(NO_IDS)
+
+
+def output_of(tokenizer: Any) -> str:
+    """Return ``arrays``, ``lists`` or ``counts``; by default ``arrays`` if it encodes batches, else ``lists``.
+
+    Speeds are compared among tokenizers with the same output.
+    """
+    if isinstance(tokenizer, CountsAlone):
+        return "counts"
+    if isinstance(tokenizer, NamesOutput):
+        return plain(tokenizer.returns, str, "returns")  # type: ignore[no-any-return]
+    return "arrays" if isinstance(tokenizer, EncodesBatch) else "lists"
+
+
+CAPABILITIES: Final = tuple(
+    kind for kind in list(globals().values()) if getattr(kind, "_is_protocol", False) and kind is not Protocol
 )
+"""What a tokenizer may have, and :class:`Tokenizer`."""
+
+name_in_reasons(name for kind in CAPABILITIES for name in vars(kind) if not name.startswith("_"))
+name_in_reasons(("decode_stream", "encode_with_spans"))

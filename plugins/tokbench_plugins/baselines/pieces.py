@@ -37,8 +37,6 @@ class _Pieces(ABC):
     thread_safe = True
     file_suffix = ".pieces.json"
 
-    returns = "lists"
-
     def __init__(self, pieces: Sequence[str]) -> None:
         # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
         self._texts = dict(enumerate((_UNKNOWN, *pieces)))
@@ -60,9 +58,6 @@ class _Pieces(ABC):
             raise TypeError(f"encode takes a string, not {type(text).__name__}")
         find = self._ids.get
         return [find(piece, 0) for piece in self.split(text)]
-
-    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        return plugin.from_lists([self.encode(text) for text in texts])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
         ends = accumulate(len(piece.encode()) for piece in self.split(text))

@@ -31,14 +31,9 @@ _REFUSED: Final = {
 _BELONGS_TO: Final = {
     "add_prefix_space": {"byte_bpe"},
     "min_frequency": {"byte_bpe", "bpe", "wordpiece"},
-    "max_token_length": {"byte_bpe", "bpe"},
     "unk_token": {"bpe", "wordpiece", "unigram"},
     "byte_fallback": {"bpe", "unigram"},
-    "initial_alphabet": {"bpe", "wordpiece", "unigram"},
     "limit_alphabet": {"bpe", "wordpiece"},
-    "continuing_subword_prefix": {"bpe", "wordpiece"},
-    "end_of_word_suffix": {"bpe"},
-    "max_input_chars_per_word": {"wordpiece"},
     "max_piece_length": {"unigram"},
     "shrinking_factor": {"unigram"},
     "n_sub_iterations": {"unigram"},
@@ -70,14 +65,9 @@ class HuggingFaceTrainOptions(plugin.Options):
         (), "special tokens, which get the first ids; ordinary text never gives them"
     )
     unk_token: str = _option("", "name of the unknown token; <unk>, or [UNK] for wordpiece")
-    initial_alphabet: str = _option("", "characters that are tokens even if the text has none")
     limit_alphabet: int | None = _option(None, "number of different characters, the most frequent ones", ge=1)
     min_frequency: int = _option(0, "a pair that is rarer is not merged", ge=0)
-    max_token_length: int | None = _option(None, "longest token, in characters of the vocabulary", ge=1)
-    continuing_subword_prefix: str = _option("", "mark of a token inside a word; ## for wordpiece")
-    end_of_word_suffix: str = _option("", "mark of a token at the end of a word, such as </w>")
     byte_fallback: bool = _option(default=False, description="256 byte tokens instead of unknown characters")
-    max_input_chars_per_word: int = _option(100, "wordpiece: longer words are unknown", ge=1)
     max_piece_length: int = _option(16, "unigram: longest piece, in characters", ge=1)
     shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)
     n_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
@@ -124,6 +114,5 @@ class HuggingFaceTrainOptions(plugin.Options):
 
     @property
     def prefix(self) -> str:
-        if self.model == "wordpiece" and "continuing_subword_prefix" not in self.model_fields_set:
-            return "##"
-        return self.continuing_subword_prefix
+        """The mark of a token inside a word."""
+        return "##" if self.model == "wordpiece" else ""

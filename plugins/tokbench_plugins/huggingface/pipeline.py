@@ -46,18 +46,9 @@ def _model(options: HuggingFaceTrainOptions) -> Any:
         case "byte_bpe":
             return models.BPE()
         case "bpe":
-            marks = {
-                "continuing_subword_prefix": options.prefix,
-                "end_of_word_suffix": options.end_of_word_suffix,
-            }
-            used: Any = {name: mark for name, mark in marks.items() if mark}
-            return models.BPE(unk_token=options.unknown, **used)
+            return models.BPE(unk_token=options.unknown)
         case "wordpiece":
-            return models.WordPiece(
-                unk_token=str(options.unknown),
-                continuing_subword_prefix=options.prefix,
-                max_input_chars_per_word=options.max_input_chars_per_word,
-            )
+            return models.WordPiece(unk_token=str(options.unknown), continuing_subword_prefix=options.prefix)
     return models.Unigram()
 
 
@@ -92,8 +83,6 @@ def _decoder(options: HuggingFaceTrainOptions) -> Any:
         return decoders.ByteLevel()
     if options.prefix:
         return decoders.WordPiece(prefix=options.prefix, cleanup=False)
-    if options.end_of_word_suffix:
-        return decoders.BPEDecoder(suffix=options.end_of_word_suffix)
     if options.split == "metaspace":
         strip = [] if options.prepend_scheme == "never" else [decoders.Strip(" ", 1, 0)]
         return decoders.Sequence([decoders.Replace(_MARK, " "), *fallback, decoders.Fuse(), *strip])
@@ -121,11 +110,8 @@ def make_trainer(
             **common,
         )
     common["min_frequency"] = options.min_frequency
-    given = {
-        "limit_alphabet": limit,
-        "continuing_subword_prefix": options.prefix or None,
-        "end_of_word_suffix": options.end_of_word_suffix or None,
-        "max_token_length": options.max_token_length,
-    }
-    common |= {name: value for name, value in given.items() if value is not None}
-    return (trainers.WordPieceTrainer if options.model == "wordpiece" else trainers.BpeTrainer)(**common)
+    if limit is not None:
+        common["limit_alphabet"] = limit
+    if options.model == "wordpiece":
+        return trainers.WordPieceTrainer(continuing_subword_prefix=options.prefix, **common)
+    return trainers.BpeTrainer(**common)

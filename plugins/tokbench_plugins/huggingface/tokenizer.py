@@ -17,8 +17,7 @@ from tokbench import plugin
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.parsing import parse_json
 from tokbench.tokenizers.batch import check_ids, check_span, from_lists, valid_unicode
-from tokbench.tokenizers.contract import Encoded, Offsets
-from tokbench.tokenizers.engine_contract import TokenSpans
+from tokbench.tokenizers.contract import Encoded, Offsets, TokenSpans
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless

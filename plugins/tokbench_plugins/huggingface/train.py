@@ -60,8 +60,7 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
         raise BackendError(f"tokenizers does not train: {' '.join(str(error).split())}") from error
     if not texts.seen:
         raise BackendError("tokenizers has nothing to train on: the training text is empty")
-    byte_notes = (_BYTE_NOTE,) if options.model == "unigram" and options.byte_fallback else ()
-    notes = (*byte_notes, *_unkept(content, options))
+    notes = (_BYTE_NOTE,) if options.model == "unigram" and options.byte_fallback else ()
     tokenizer = make_tokenizer(json.dumps(content, ensure_ascii=False, indent=1), notes)
     if tokenizer.vocab_size > vocab_size:
         remedy = "" if options.model == "byte_bpe" else " or set limit_alphabet or byte_fallback"
@@ -72,30 +71,19 @@ def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOp
     return tokenizer
 
 
-def _unkept(content: dict[str, Any], options: HuggingFaceTrainOptions) -> Iterator[str]:
-    limit = options.max_token_length
-    others = {*BYTE_TOKENS, *(token["content"] for token in content["added_tokens"])}
-    tokens = [token for token in content["model"]["vocab"] if token not in others] if limit else []
-    longer = sum(len(token) > (limit or 0) for token in tokens)
-    if longer:
-        yield f"max_token_length {limit} is not kept by the library: {longer:,} of {len(tokens):,} tokens are longer"
-
-
 def _train(texts: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> dict[str, Any]:
     special = list(options.special_tokens)
     if options.unknown and options.unknown not in special:
         special.insert(0, options.unknown)
     inside: Sequence[str] = ()
-    alphabet: Sequence[str] = ByteLevel.alphabet() if options.model == "byte_bpe" else options.initial_alphabet
-    limit = options.limit_alphabet
-    prefix, suffix = options.prefix, options.end_of_word_suffix
-    if limit or prefix or suffix:
+    alphabet: Sequence[str] = ByteLevel.alphabet() if options.model == "byte_bpe" else ()
+    limit, prefix = options.limit_alphabet, options.prefix
+    if limit or prefix:
         texts = list(texts)
-        known = _fit(texts, 0, options, [], sorted(alphabet)).get_vocab()
-        alphabet = _most_frequent((token for token in known if len(token) == 1), alphabet, texts, options, limit)
+        known = _fit(texts, 0, options, [], []).get_vocab()
+        alphabet = _most_frequent((token for token in known if len(token) == 1), texts, options)
         kept = set(alphabet)
-        marked = (token for token in known if len(token) > 1)
-        inside = sorted(token for token in marked if token.removeprefix(prefix).removesuffix(suffix) in kept)
+        inside = sorted(token for token in known if len(token) > 1 and token.removeprefix(prefix) in kept)
     byte_tokens = BYTE_TOKENS if options.byte_fallback else ()
     first = list(dict.fromkeys([*special, *byte_tokens, *inside]))
     pipeline = _fit(texts, vocab_size, options, first, sorted(alphabet), len(alphabet) if limit else None)
@@ -123,22 +111,16 @@ def _fit(
     return pipeline
 
 
-def _most_frequent(
-    characters: Iterable[str],
-    wanted: Sequence[str],
-    texts: Iterable[str],
-    options: HuggingFaceTrainOptions,
-    limit: int | None,
-) -> list[str]:
-    letters = set(characters)
+def _most_frequent(characters: Iterable[str], texts: Iterable[str], options: HuggingFaceTrainOptions) -> list[str]:
+    letters, limit = set(characters), options.limit_alphabet
     if limit is None or limit >= len(letters):
         return list(letters)
     normalizer = make_pipeline(options).normalizer
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(normalizer.normalize_str(text) if normalizer else text)
-    ranked = sorted(letters, key=lambda letter: (letter not in wanted, letter in counts, -counts[letter], letter))
-    return ranked[:limit]
+    # The mark of a space is in no text, and comes first.
+    return sorted(letters, key=lambda letter: (letter in counts, -counts[letter], letter))[:limit]
 
 
 def settled(vocab: Sequence[Sequence[str | float]], first: int) -> list[list[str | float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from pydantic import Field
 
@@ -39,8 +38,6 @@ def _train(
     return tokenizer
 
 
-_IDENTITY: Final = {"normalization_rule_name": "identity"}
-
 SPEC = plugin.BackendSpec(
     name="sentencepiece",
     summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
@@ -53,9 +50,4 @@ SPEC = plugin.BackendSpec(
     main="path",
     train_main="model_type",
     files=(plugin.FileKind(".model"),),
-    repairs={
-        "unknown": {"byte_fallback": True},
-        "whitespace": {"remove_extra_whitespaces": False, **_IDENTITY},
-        **dict.fromkeys(("nfc", "nfd", "nfkc", "nfkd", "control", "casing"), _IDENTITY),
-    },
 )

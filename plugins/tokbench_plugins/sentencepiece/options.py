@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from tokbench import plugin
+
+_IDENTITY: Final = {"normalization_rule_name": "identity"}
+REPAIRS: Final[Mapping[str, Mapping[str, bool | str]]] = {
+    "unknown": {"byte_fallback": True},
+    "whitespace": {"remove_extra_whitespaces": False, **_IDENTITY},
+    **dict.fromkeys(("nfc", "nfd", "nfkc", "nfkd", "control", "casing"), _IDENTITY),
+}
+"""By cause of a loss, the options that prevent it."""
 
 
 def _option(default: Any, description: str, **limits: Any) -> Any:
@@ -77,6 +86,15 @@ class SentencePieceTrainOptions(plugin.Options):
     seed_sentencepieces_file: plugin.LocalPath | None = _option(None, "unigram: a file of pieces to begin with")
     shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)
     num_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
+
+    @property
+    def repairs(self) -> dict[str, str]:
+        """By cause of a loss (see the family ``roundtrip``), what to set against it."""
+        repairs = {
+            cause: [f"{name}: {str(value).lower()}" for name, value in set_.items() if getattr(self, name) != value]
+            for cause, set_ in REPAIRS.items()
+        }
+        return {cause: ", ".join(options) for cause, options in repairs.items() if options}
 
     def arguments(self) -> dict[str, Any]:
         """Return the trainer's arguments that differ from its defaults.

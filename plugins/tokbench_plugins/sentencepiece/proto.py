@@ -1,4 +1,4 @@
-"""The pieces of a SentencePiece model file, read and written without protobuf.
+"""The pieces of a SentencePiece model file, read without protobuf.
 
 The file is a ``ModelProto`` of ``sentencepiece_model.proto``: field 1 is a piece (1 its text, 2 its score, 3 its type),
 field 2 the trainer's settings (3 the kind of model, 35 byte fallback), field 3 the normalizer's. In protobuf's encoding
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 _PIECE: Final = 1
 _TRAINER: Final = 2
 _TRAINER_KIND: Final = 3
-_TRAINER_BYTES: Final = 35
 _NORMALIZER: Final = 3
 
 NO_DUMMY_PREFIX: Final = bytes([3 << 3 | 2, 2, 3 << 3, 0])
@@ -100,43 +99,6 @@ def read_normalizer(model: bytes) -> Normalizer:
             fields |= dict(_fields(value))
     rules = hashlib.sha256(fields.get(2, b"")).hexdigest()
     return Normalizer(fields.get(1, b"").decode(), rules, bool(fields.get(3, True)), bool(fields.get(4, True)))
-
-
-def write_model(
-    pieces: Iterable[Piece], kind: Kind, *, rules: bytes = b"", adds_space: bool = True, joins_spaces: bool = False
-) -> bytes:
-    """Return the content of a model file.
-
-    >>> model = write_model([Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.5, PieceType.NORMAL)], Kind.BPE)
-    >>> kind_of(model), read_pieces(model)[1], read_normalizer(model)[2:]
-    (<Kind.BPE: 2>, Piece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>), (True, False))
-    """
-    pieces = list(pieces)
-    fallback = any(piece.type == PieceType.BYTE for piece in pieces)
-    trainer = _number(_TRAINER_KIND, kind) + _number(_TRAINER_BYTES, fallback)
-    normalizer = _bytes(2, rules) + _number(3, adds_space) + _number(4, joins_spaces)
-    listed = (
-        _bytes(1, piece.text.encode()) + bytes([2 << 3 | 5]) + struct.pack("<f", piece.score) + _number(3, piece.type)
-        for piece in pieces
-    )
-    fields = *(_bytes(_PIECE, piece) for piece in listed), _bytes(_TRAINER, trainer), _bytes(_NORMALIZER, normalizer)
-    return b"".join(fields)
-
-
-def _number(field: int, value: int) -> bytes:
-    return _as_varint(field << 3 | _VARINT) + _as_varint(value)
-
-
-def _bytes(field: int, data: bytes) -> bytes:
-    return _as_varint(field << 3 | _LENGTH) + _as_varint(len(data)) + data
-
-
-def _as_varint(value: int) -> bytes:
-    data = bytearray()
-    while value >= 0x80:  # noqa: PLR2004 - seven bits a byte
-        data.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*data, value])
 
 
 def _piece(data: bytes) -> Piece:

@@ -11,8 +11,7 @@ from sentencepiece import SentencePieceProcessor
 
 from tokbench.foundation.files import write_atomically
 from tokbench.tokenizers.batch import check_id, from_buffers, valid_unicode
-from tokbench.tokenizers.contract import Encoded, Offsets
-from tokbench.tokenizers.engine_contract import TokenSpans
+from tokbench.tokenizers.contract import Encoded, Offsets, TokenSpans
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces

@@ -11,8 +11,7 @@ import tiktoken
 
 from tokbench.foundation.errors import BackendError, BackendUnavailable, did_you_mean
 from tokbench.tokenizers.batch import check_id, from_buffers, from_lists, valid_unicode
-from tokbench.tokenizers.contract import Encoded
-from tokbench.tokenizers.engine_contract import TokenSpans
+from tokbench.tokenizers.contract import Encoded, TokenSpans
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.formats.tiktoken_ranks import write_expression

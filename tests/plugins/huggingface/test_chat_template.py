@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import tokbench
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat
 from tokbench_plugins.huggingface.chat import jinja_chat
 
 TALK = [
@@ -97,14 +97,6 @@ def test_a_tokenizer_has_the_capability_with_a_template_alone(files):
     assert not isinstance(tokbench.load("huggingface", path=files / "tokenizer.json"), EncodesChat)
 
 
-def test_autotokenizer_brings_its_template(files):
-    pytest.importorskip("transformers")
-    config = {**CONFIG, "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<|endoftext|>"}
-    (files / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    whole = tokbench.load("transformers", path=files)
-    assert whole.encode_chat(TALK, reply=True) == loaded(files).encode_chat(TALK, reply=True)
-
-
 def test_what_a_template_refuses():
     chat = jinja_chat(json.dumps({"chat_template": [{"name": "default", "template": ALTERNATES}], "eos_token": "$"}))
     assert chat.render([{"role": "user", "content": " Hi "}], reply=False) == "[user] Hi$\n"
@@ -120,14 +112,3 @@ def test_a_template_cannot_reach_out():
         chat.render([], reply=False)
     today = jinja_chat("{{ strftime_now('%d %b %Y') }}")
     assert today.render([], reply=False) == "01 Jan 2026"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [('{"bos_token": "<s>"}', "it has no 'chat_template'"), ("{% for %}", "the chat template is not Jinja")],
-)
-def test_files_without_a_template(tmp_path, pipeline, content, message):
-    path = tmp_path / "config.json"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(tokbench.BackendError, match=f"config.json: {message}"):
-        tokbench.load("huggingface", path=pipeline, chat_template=path)

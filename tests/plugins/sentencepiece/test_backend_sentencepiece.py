@@ -55,15 +55,6 @@ def test_the_exact_setting_loses_nothing():
     check()
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "unknown"),
-    [("mistral_v3", 32768, 0), ("t5_base", 32000, 2), ("sentencepiece_test_ja_model", 8000, 0)],
-)
-def test_published_models(name, size, unknown, data):
-    tokenizer = load(data / "spm" / f"{name}.model")
-    assert (tokenizer.vocab_size, tokenizer.unk_id) == (size, unknown)
-
-
 def test_bytes_of_every_kind_of_piece():
     tokenizer = train(
         BASE, 300, model_type="bpe", byte_fallback=True, control_symbols=("<c>",), user_defined_symbols=("<d>",)
@@ -82,15 +73,9 @@ def test_offsets_count_bytes_of_the_text_before_normalization():
     assert ends == [6, 7, 10]  # the two leading spaces are normalized away, Ωx is one unknown piece
 
 
-@pytest.mark.parametrize("damage", [lambda model: b"", lambda model: b"garbage", lambda model: model[:-10]])
-def test_damaged_models(damage, with_bytes, tmp_path):
+def test_damaged_models(with_bytes, tmp_path):
     path = tmp_path / "x.model"
     with_bytes.save(path)
-    path.write_bytes(damage(path.read_bytes()))
+    path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(tokbench.BackendError, match=r"x\.model: not a SentencePiece model"):
         load(path)
-
-
-def test_absent_model(tmp_path):
-    with pytest.raises(tokbench.BackendError, match=r"x\.model: "):
-        load(tmp_path / "x.model")

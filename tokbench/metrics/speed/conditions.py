@@ -8,10 +8,6 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from tokbench.metrics.speed.timing import median_spread
-
-_NOISY: Final = 0.05
-
 _DRIFT: Final = 0.05
 
 _LEAST_ROUNDS: Final = 6
@@ -20,8 +16,8 @@ _BUSY: Final = 0.5
 
 
 def machine_notes(family: str, root: Path = Path("/")) -> list[str]:
-    """Return what spoils timings, with advice; ``root`` has ``proc`` and ``sys``."""
-    return [f"{family}: {note}" for note in [*_load(root), *_governor(root), *_virtual(root)]]
+    """Return what spoils timings, with advice; ``root`` has ``proc``."""
+    return [f"{family}: {note}" for note in [*_load(root), *_virtual(root)]]
 
 
 def _load(root: Path) -> Iterator[str]:
@@ -31,16 +27,6 @@ def _load(root: Path) -> Iterator[str]:
         yield (
             f"the machine was busy, with a load average of {text[0]} on {cores} cores when timing began; stop other "
             "programs and run again, or believe ratios more than MB/s"
-        )
-
-
-def _governor(root: Path) -> Iterator[str]:
-    files = sorted(root.glob("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"))
-    slow = sorted({name for file in files if (name := _read(file).strip()) not in {"", "performance"}})
-    if slow:
-        yield (
-            f"the CPU governor is {', '.join(slow)}, so the clock follows the load; for steadier numbers set it: "
-            "sudo cpupower frequency-set -g performance"
         )
 
 
@@ -58,18 +44,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-def spread_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """Yield a note if rounds differ much."""
-    spreads = {name: median_spread(values).relative for name, values in speeds.items()}
-    shaky = [name for name, relative in spreads.items() if relative > _NOISY]
-    if shaky:
-        worst = max(shaky, key=lambda name: spreads[name])
-        yield (
-            f"rounds differ by more than {_NOISY:.0%} of the median for {len(shaky)} of {len(speeds)} tokenizers (most "
-            f"for {worst}, {spreads[worst]:.0%}): look at the intervals"
-        )
 
 
 def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:

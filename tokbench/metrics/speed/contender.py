@@ -6,10 +6,12 @@ import gc
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.metric import TimedText
+from tokbench.metrics.speed.timing import median_interval
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
@@ -38,10 +40,9 @@ class Place(NamedTuple):
         reason = "" if low is not None else f"no interval: {count} {of} are too few{needs and '; '}{needs}"
         return Cell(*self[:4], value, self.unit, low, high, count, reason=reason)
 
-    def of_rounds(
-        self, value: float, interval: tuple[float | None, float | None], count: int, of: str = "rounds"
-    ) -> Cell:
-        return self.with_value(value, interval, count, of, f"it needs {LEAST_ROUNDS}")
+    def of_rounds(self, values: Sequence[float], of: str = "rounds") -> Cell:
+        """Return a cell with the median."""
+        return self.with_value(median(values), median_interval(values), len(values), of, f"it needs {LEAST_ROUNDS}")
 
     def without_value(self, reason: str, status: Status = Status.NOT_APPLICABLE) -> Cell:
         return Cell(*self[:4], unit=self.unit, status=status, reason=reason)

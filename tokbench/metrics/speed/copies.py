@@ -18,7 +18,7 @@ from tokbench.tokenizers.contract import Tokenizer
 class FreshCopies:
     """Copies that have not seen the text: one set for all groups, which share no text.
 
-    >>> from tokbench.plugin import TimedText
+    >>> from tokbench.plugin.metrics import TimedText
     >>> copies = FreshCopies({"a": [1]})  # any object will do
     >>> whole, en, fr = (copies.for_text(TimedText("c", True, 9, [], group)) for group in ("*", "en", "fr"))
     >>> whole["a"] is en["a"], en["a"] is fr["a"]
@@ -77,4 +77,4 @@ def _mean(cells: Sequence[Cell], processes: int) -> Cell:
     reason = (
         "" if mean.low is not None else f"no interval: {processes} processes are too few; it needs {LEAST_PROCESSES}"
     )
-    return replace(cells[0], value=mean.median, ci_low=mean.low, ci_high=mean.high, n=processes, reason=reason)
+    return replace(cells[0], value=mean.value, ci_low=mean.low, ci_high=mean.high, n=processes, reason=reason)

@@ -7,7 +7,6 @@ cache of the text.
 
 from __future__ import annotations
 
-import hashlib
 import random
 import time
 from collections import defaultdict
@@ -21,21 +20,19 @@ from pydantic import Field
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.metric import Metric, Role, TimedOutcome, TimedText
-from tokbench.metrics.speed.conditions import drift_note, machine_notes, spread_note
+from tokbench.metrics.speed.conditions import drift_note, machine_notes
 from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
 from tokbench.metrics.speed.copies import FreshCopies, combined
 from tokbench.metrics.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.speed.timing import (
     calibrate,
-    median_spread,
     noise_floor,
     quiet,
     seconds,
 )
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, from_lists
-from tokbench.tokenizers.contract import Encoded, Tokenizer
-from tokbench.tokenizers.engine_contract import output_of
+from tokbench.tokenizers.contract import Encoded, Tokenizer, output_of
 from tokbench.tokenizers.options import Options, TokenizerName
 
 
@@ -85,10 +82,8 @@ class Raced(Contender):
 
     once: ClassVar[str] = VALUES[0].id
     """Timed once a round: a repeated text may come from a cache."""
-    same: ClassVar[str] = "ids"
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     wall: float = 0.0
     cpu: float = 0.0
 
@@ -102,7 +97,6 @@ class Raced(Contender):
         yield "encode_mb_per_s", encode
         encoded = encode()
         check_encoded(encoded, len(part.texts), self.tokenizer.vocab_size)
-        self.digest.update(encoded.ids.tobytes())
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def amount(self, part: TimedSlice) -> float:
@@ -245,7 +239,7 @@ class Speed:
             yield place.without_value(f"{name} was not timed here")
         else:
             speeds = zip(contender.speeds[contender.once], reference.speeds[contender.once], strict=True)
-            yield _cell(place, [mine / other for mine, other in speeds])
+            yield place.of_rounds([mine / other for mine, other in speeds])
 
 
 _ONE_THREAD = 1.2
@@ -257,7 +251,7 @@ def _cells(contender: Raced, values: Sequence[Metric]) -> Iterator[Cell]:
         if contender.failure:
             yield _without_value(place, contender)
         else:
-            yield _cell(place, contender.speeds[value.id])
+            yield place.of_rounds(contender.speeds[value.id])
 
 
 def _without_value(place: Place, contender: Raced) -> Cell:
@@ -266,11 +260,6 @@ def _without_value(place: Place, contender: Raced) -> Cell:
     if small and not contender.failure.traceback:
         return place.without_value(contender.failure.reason)
     return place.failed(contender.failure)
-
-
-def _cell(place: Place, values: Sequence[float]) -> Cell:
-    spread = median_spread(values)
-    return place.of_rounds(spread.median, (spread.low, spread.high), len(values))
 
 
 def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
@@ -283,17 +272,9 @@ def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
             notes.append(
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )
-    notes += [*spread_note(speeds), *drift_note(speeds)]
+    notes += drift_note(speeds)
     for contender in sound:
         cores = contender.cpu / contender.wall
         if cores > _ONE_THREAD:
             notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
-    same: dict[tuple[str, str], list[str]] = {}
-    for contender in sound:
-        same.setdefault((contender.digest.hexdigest(), contender.returns), []).append(contender.name)
-    notes.extend(
-        f"same {sound[0].same}, returned as {returns}, so speeds compare directly: {', '.join(names)}"
-        for (_, returns), names in same.items()
-        if len(names) > 1
-    )
     return notes

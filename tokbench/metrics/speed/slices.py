@@ -24,7 +24,7 @@ class TimedSlice(NamedTuple):
 
 def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
     """Return at most ``count`` slices of about equal size with mixed groups; over ``max_bytes``, choose by hash."""
-    pieces = _shuffled(text, max_bytes, max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count))), seed)
+    pieces = shuffled(text, max_bytes, max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count))), seed)
     bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
     sizes = [0] * len(bins)
     for piece in pieces:
@@ -34,35 +34,8 @@ def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Ti
     return [TimedSlice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
 
 
-def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
-    """Return mixed pieces of all groups, in lines.
-
-    >>> sorted(joined_text(TimedText("c", True, 7, ["one", "two"]), 100, seed=1).split())
-    [b'one', b'two']
-    """
-    return "\n".join(_shuffled(text, max_bytes, MAX_PIECE, seed)).encode()
-
-
-def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
-    """Return consecutive texts of ``data``, each of ``size`` bytes or up to 3 fewer; cut no character.
-
-    >>> documents_of_size("añb".encode(), 2, 9)
-    ['a', 'ñ']
-    """
-    documents: list[str] = []
-    start = 0
-    while len(documents) < most and start + size <= len(data):
-        end = start + size
-        while end < len(data) and data[end] & 0xC0 == 0x80:  # noqa: PLR2004 - a byte in the middle of a character
-            end -= 1
-        if end == start:  # one character is larger than the size
-            break
-        documents.append(data[start:end].decode())
-        start = end
-    return documents
-
-
-def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:
+def shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:
+    """Return pieces of at most ``longest`` characters in random order; over ``max_bytes``, choose by hash."""
     share = min(1.0, max_bytes / max(1, text.n_bytes))
     pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
     random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret

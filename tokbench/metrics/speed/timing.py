@@ -52,31 +52,15 @@ LEAST_PROCESSES: Final = 5
 """A mean of fewer has no interval."""
 
 _TAIL: Final = 0.025
-_LARGE: Final = 500
-"""Use logarithms from this number of values on."""
 
 
-class MedianSpread(NamedTuple):
-    """A median with its interval and spread."""
+class Mean(NamedTuple):
+    """A mean with its interval."""
 
-    median: float
+    value: float
     low: float | None
     """95 %; ``None`` with too few values."""
     high: float | None
-    relative: float
-    """1.4826 × median absolute deviation / median: a robust standard deviation."""
-
-
-def median_spread(values: Sequence[float]) -> MedianSpread:
-    """Return median, interval and spread.
-
-    >>> median_spread([10, 11, 9, 10, 12, 10, 30])
-    MedianSpread(median=10, low=9, high=30, relative=0.14826)
-    """
-    middle = median(values)
-    deviation = median(abs(value - middle) for value in values)
-    low, high = median_interval(values)
-    return MedianSpread(middle, low, high, 1.4826 * deviation / middle)
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
@@ -108,7 +92,7 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
             low = k
         if high is None and below >= 1 - _TAIL:
             high = k
-        below += math.comb(n, k) * share**k * (1 - share) ** (n - k) if n < _LARGE else _binomial(n, k, share)
+        below += _binomial(n, k, share)
     if not low or high is None:
         return None, None
     ordered = sorted(values)
@@ -120,30 +104,20 @@ def _binomial(n: int, k: int, share: float) -> float:
     return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that a share of the values does not exceed.
+def mean_of_processes(values: Sequence[float]) -> Mean:
+    """Return the geometric mean, from five processes on with Student's t interval (95 %) of logarithms.
 
-    >>> quantile([30, 10, 20, 40], 0.5), quantile([30, 10, 20, 40], 0.99)
-    (20, 40)
-    """
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
-
-
-def mean_of_processes(values: Sequence[float]) -> MedianSpread:
-    """Return the geometric mean of at least five processes, with Student's t interval (95 %) of logarithms.
-
-    Spread: the standard deviation of the logarithms. Student, The probable error of a mean, Biometrika 6 (1908).
+    Student, The probable error of a mean, Biometrika 6 (1908).
 
     >>> [round(end, 2) for end in mean_of_processes([100.0, 102.0, 98.0, 101.0, 99.0])]
-    [99.99, 98.05, 101.97, 0.02]
+    [99.99, 98.05, 101.97]
     """
     logs = [math.log(value) for value in values]
-    middle, deviation = fmean(logs), stdev(logs)
+    middle = fmean(logs)
     if len(logs) < LEAST_PROCESSES:
-        return MedianSpread(math.exp(middle), None, None, deviation)
-    half = student_t(len(logs) - 1) * deviation / math.sqrt(len(logs))
-    return MedianSpread(math.exp(middle), math.exp(middle - half), math.exp(middle + half), deviation)
+        return Mean(math.exp(middle), None, None)
+    half = student_t(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+    return Mean(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
 
 
 def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from tokbench.testing.findings import RuleNotApplicable
 from tokbench.testing.rules import batches, bytes_, chat, copies, counting, decoding, encoding, refusals, threads
 from tokbench.testing.under_test import TokenizerUnderTest
-from tokbench.tokenizers.engine_contract import NO_IDS, CountsAlone
+from tokbench.tokenizers.contract import NO_IDS, CountsAlone
 
 __all__ = ["RULES", "Rule"]
 

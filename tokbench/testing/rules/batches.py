@@ -9,7 +9,6 @@ import numpy as np
 from tokbench.testing.findings import Broken, call_of, shown
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
-from tokbench.tokenizers.batch import flat
 from tokbench.tokenizers.contract import Encoded
 
 
@@ -50,7 +49,7 @@ def decode_batch(subject: TokenizerUnderTest) -> str:
     def check(texts: list[str]) -> None:
         documents = [subject.ids(text) for text in texts]
         expected = [subject.text(ids) for ids in documents]
-        decoded = subject.answer("decode_batch", flat(documents), expected="texts")
+        decoded = subject.answer("decode_batch", from_lists(documents), expected="texts")
         if not isinstance(decoded, Sequence) or list(decoded) != expected:
             raise Broken(f"decode_batch of the ids of {shown(texts)}", f"{shown(expected)}, as decode gives", decoded)
 

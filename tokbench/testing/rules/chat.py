@@ -8,7 +8,7 @@ from typing import Final
 
 from tokbench.testing.findings import Broken, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat
 
 _CONVERSATION: Final[tuple[Mapping[str, object], ...]] = (
     {"role": "user", "content": "How many hours is \u0e40\u0e17\u0e35\u0e48\u0e22\u0e07 from now? \U0001f642"},

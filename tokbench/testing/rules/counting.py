@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokbench.testing.findings import Broken
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
-from tokbench.tokenizers.engine_contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone
 
 
 def count_batch(subject: TokenizerUnderTest) -> str:

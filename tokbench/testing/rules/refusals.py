@@ -7,7 +7,7 @@ from typing import Any, Final
 from tokbench.foundation.errors import BackendError
 from tokbench.testing.findings import Broken, call_of, raised
 from tokbench.testing.under_test import TokenizerUnderTest
-from tokbench.tokenizers.batch import flat
+from tokbench.tokenizers.batch import from_lists
 from tokbench.tokenizers.contract import DecodesBatch, HasTokenBytes
 
 _NO_TEXT: Final[tuple[Any, ...]] = (None, b"x", 5, ["x"])
@@ -24,7 +24,7 @@ def ids_out_of_range(subject: TokenizerUnderTest) -> str:
     if isinstance(tokenizer, HasTokenBytes):
         calls += [("token_bytes", bad) for bad in outside]
     if isinstance(tokenizer, DecodesBatch):
-        calls += [("decode_batch", flat([[0, bad]])) for bad in (size, _UINT32 - 1) if size <= bad < _UINT32]
+        calls += [("decode_batch", from_lists([[0, bad]])) for bad in (size, _UINT32 - 1) if size <= bad < _UINT32]
     for method, argument in calls:
         _refused(subject, method, argument, right, names)
     return ", ".join(sorted({method for method, _ in calls}))

@@ -3,8 +3,6 @@
 import os
 import re
 import sysconfig
-import threading
-import unicodedata
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -15,6 +13,8 @@ import tiktoken
 from difficult_texts import TEXTS, hostile, pud
 
 import tokbench
+from tokbench.plugin import encode_batch
+from tokbench.tokenizers.contract import output_of
 from tokbench_plugins.tokbench_bpe.vocabulary import ENCODINGS
 
 pytestmark = pytest.mark.usefixtures("shared_store")
@@ -69,14 +69,14 @@ def spelled():
 
 @cache
 def reference_ids(texts, encoding):
-    ids, offsets = load("tiktoken", encoding).encode_batch(texts)
+    ids, offsets = encode_batch(load("tiktoken", encoding), texts)
     return [ids[start:end].tolist() for start, end in pairwise(offsets)]
 
 
 def differing(name, texts, encoding="cl100k_base"):
     """The texts to which the engine gives other ids than tiktoken's engine, in a batch and by ``encode``."""
     tokenizer = load(name, encoding)
-    ids, offsets = tokenizer.encode_batch(texts)
+    ids, offsets = encode_batch(tokenizer, texts)
     found = []
     expected = reference_ids(tuple(texts), encoding)
     for number, (text, start, end) in enumerate(zip(texts, offsets[:-1], offsets[1:], strict=True)):
@@ -94,7 +94,7 @@ def test_tokens_are_those_of_tiktoken(name, capfd):
     """Most engines panic at an id that they do not have; these are put together from the vocabulary."""
     tokenizer, reference = load(name), load("tiktoken")
     assert tokenizer.vocab_size == reference.vocab_size == 100277
-    assert tokbench.plugin.output_of(tokenizer) == ("arrays" if name in ARRAYS else "lists")
+    assert output_of(tokenizer) == ("arrays" if name in ARRAYS else "lists")
     some = [*range(0, 100250, 97), *range(100250, 100277)]
     assert [tokenizer.token_bytes(i) for i in some] == [reference.token_bytes(i) for i in some]
     assert tokenizer.special_ids == ENCODINGS["cl100k_base"].special
@@ -128,26 +128,6 @@ def test_what_the_notes_tell_is_so(name, text):
     assert load(name).notes
 
 
-@pytest.mark.slow
-@every
-def test_characters_of_every_class(name):
-    """In fifteen places of a text each; those that this Python does not know are what Unicode 15 to 17 brought."""
-    each = dict.fromkeys(("Cn", "Lo"), 30)  # of these there are the most
-    found = {}
-    for c in map(chr, [*range(0x32000), *range(0xE0000, 0xE0200)]):
-        found.setdefault(unicodedata.category(c), []).append(c)
-    known = [c for kind, all_of in found.items() if kind != "Cs" for c in all_of[:: each.get(kind, 3)]]
-    texts = [f"a{c}b 1{c} {c}.{c}'s\n{c}{c} \n{c}" for c in known]
-    wrong = set(differing(name, texts))
-    kinds = {unicodedata.category(c) for c, text in zip(known, texts, strict=True) if text in wrong}
-    if name in NEWER_UNICODE:
-        assert kinds == {"Cn"}
-    elif name == "tokie":
-        assert kinds <= {"Cc", "Cn", "Mn", "Nl", "So", "Zs"}
-    else:
-        assert kinds == set()
-
-
 def processor_time_by_thread():
     """Ticks of the processor that each thread of this process has had."""
     ticks = {}
@@ -164,11 +144,11 @@ def test_a_batch_is_encoded_on_one_thread(name):
     tokenizer = load(name)
     joined = "".join(library())
     texts = [joined[start : start + 4000] for start in range(0, len(joined), 4000)]
-    tokenizer.encode_batch(texts[:10])
+    encode_batch(tokenizer, texts[:10])
     before = processor_time_by_thread()
     used = {"": 0}
     while sum(used.values()) < 25:  # a quarter of a second: of a few ticks one more or less would decide
-        tokenizer.encode_batch(texts)
+        encode_batch(tokenizer, texts)
         used = {thread: ticks - before.get(thread, 0) for thread, ticks in processor_time_by_thread().items()}
     # Two threads at a time would have half each. The one thread of snaptokens hands its ids to the caller's, which takes a seventh.
     assert max(used.values()) >= 0.7 * sum(used.values())
@@ -202,24 +182,3 @@ def test_what_the_note_of_quicktok_tells_of_llama3_is_so():
     cut = [[one.token_bytes(i).decode() for i in one.encode(" считал")] for one in (tokenizer, reference)]
     assert cut == [[" счита", "л"], [" счит", "ал"]]
     assert " считал" in tokenizer.notes[-1]
-
-
-@pytest.mark.usefixtures("tiktoken_files")
-def test_gigatoken_encodes_one_text_while_another_thread_encodes_batches():
-    tokenizer = tokbench.load("gigatoken", encoding="r50k_base")
-    text = "Hello wörld, this is a test of threads. " * 20
-    expected = tokenizer.encode(text)
-    done = threading.Event()
-
-    def batches():
-        while not done.is_set():
-            tokenizer.encode_batch([text] * 3)
-
-    other = threading.Thread(target=batches)
-    other.start()
-    try:
-        answers = [tokenizer.encode(text) for _ in range(300)]
-    finally:
-        done.set()
-        other.join()
-    assert answers == [expected] * 300

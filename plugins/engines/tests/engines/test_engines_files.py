@@ -2,23 +2,25 @@
 
 import json
 import os
+import re
+import subprocess
+import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 from difficult_texts import TEXTS, hostile
-from pydantic import ValidationError
 
 import tokbench
 from tokbench.plugin import silent
 from tokbench.registry.plugins import load_registry, missing
+from tokbench_engines.engines.given import through_ranks
 from tokbench_engines.engines.tokenizer import calling
-from tokbench_plugins.bpe import BPETokenizer, Splitter, train
-from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
+from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
-from tokbench_plugins.bpe.literal import train_literally
-from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary, FileOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 pytestmark = pytest.mark.usefixtures("shared_store")
 
@@ -114,16 +116,6 @@ def test_other_ids_than_the_file_are_a_caution(name, tmp_path):
     assert any(note.startswith("caution: its ids differ from the file") for note in tokenizer.notes)
 
 
-def test_options_that_do_not_fit():
-    for options, message in (
-        ({}, "either 'encoding' or 'path'"),
-        ({"encoding": "gpt2", "pattern": "gpt2"}, "goes with a .tiktoken file"),
-        ({"path": "x.tiktoken", "pattern": "gpt-4"}, "did you mean 'gpt4'"),
-    ):
-        with pytest.raises(ValidationError, match=message):
-            FileOptions(**options)
-
-
 def test_a_split_that_gigatoken_does_not_know(tmp_path):
     trained().export("tiktoken", tmp_path / "ours.tiktoken")
     with pytest.raises(tokbench.BackendError, match="gigatoken: RuntimeError: Unknown pre_tokenizer"):
@@ -135,7 +127,7 @@ def test_merges_that_ranks_do_not_tell():
     vocabulary = EngineVocabulary("gpt2", {"<end>": 300}, None, ours.vocabulary)
     assert vocabulary.tokens[256:] == (b"ab", b"bc", b"abc", *[b""] * 41, b"<end>")
     with pytest.raises(tokbench.BackendError, match="this engine takes ranks"):
-        vocabulary.through_ranks(str)
+        through_ranks(vocabulary, str)
 
 
 def test_a_panic_is_a_backend_error(tmp_path, capfd):
@@ -173,7 +165,22 @@ def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
         raise PackageNotFoundError(distribution)
 
     monkeypatch.setattr("tokbench.registry.plugins.version", absent)
-    assert f"needs {name}: pip install 'tokbench[" in missing(load_registry().backends.get(name))
+    assert f"needs {name}: pip install 'tokbench-engines[all]'" in missing(load_registry().backends.get(name))
+
+
+def test_extras_install_what_the_backends_need():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [line for extra in project["optional-dependencies"].values() for line in extra]
+    backends = load_registry().backends.entries.values()
+    needed = {name for each in backends if each.plugin.distribution == project["name"] for name in each.spec.requires}
+    assert needed - {re.split("[>=;]", line)[0] for line in lines} == {"sentencepiece"}
+
+
+@pytest.mark.slow
+def test_registration_imports_no_engine():
+    code = "import sys; from tokbench.registry.plugins import load_registry; load_registry(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"fastokens", "gguf", "kitoken", "quicktok", "tokie", "wordchipper"} & set(done.stdout.split())
 
 
 def trainer(name):
@@ -204,27 +211,6 @@ def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(capfd)
     for tie in ("huggingface", "assembled_bytes"):
         assert train_gigatoken(DOCUMENTS, 300, tie=tie).vocab_size == 300
     capfd.readouterr()  # it tells of its progress
-
-
-def literal_tokens(documents, vocab_size):
-    """Train by the textbook's loop on lines, with the bytes in the order of GPT-2's alphabet; return the tokens by id."""
-    order = sorted(range(256), key=BYTE_TO_CHARACTER.__getitem__)
-    number, split = bytes(map(order.index, range(256))), Splitter("gpt2")
-    lines = [line for document in documents for line in f"{document}\n".splitlines(keepends=True)]
-    chunks = [chunk.encode().translate(number) for line in lines for chunk in split(line)]
-    tokens = [bytes([byte]) for byte in order]
-    for left, right in train_literally(chunks, vocab_size, "smallest"):
-        tokens.append(tokens[left] + tokens[right])
-    return tokens[256:]
-
-
-def test_gigabpe_makes_the_merges_of_the_textbook_line_by_line():
-    documents = [*DOCUMENTS, "a\n\n\nb  \n\n\n", "tie eit tie"]
-    tokenizer = trainer("gigabpe")(documents, 400)
-    tokens = literal_tokens([document.removesuffix("\n") for document in documents], 400)
-    assert [tokenizer.token_bytes(i) for i in range(256, tokenizer.vocab_size)] == tokens
-    assert b"\n\n" not in tokens  # the loop without lines learns it
-    assert tokenizer.training.corpus.documents == len(documents)
 
 
 def test_gigabpe_trains_as_hugging_face_on_lines():

@@ -6,24 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from tokbench import plugin
-from tokbench.plugin import BackendError, Encoded, check_id, from_lists, valid_unicode
+from tokbench.plugin import BackendError, Encoded, check_id, valid_unicode
 from tokbench.tokenizers.batch import check_ids, check_span
+from tokbench_engines.engines.given import holes, sample_texts
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.recovery.order import Merges
-from tokbench_plugins.bpe.samples import sample_texts
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
-from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
-
-
-def newer_unicode(name: str) -> str:
-    """Return the note of an engine with newer classes of characters."""
-    return (
-        f"{name}'s classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
-        "brought (such as U+088F) ids may differ"
-    )
+from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary, load_vocabulary
 
 
 @dataclass(frozen=True)
@@ -52,8 +44,9 @@ class EngineTokenizer(EncodesAroundSpecial):
     """
 
     count_batch: Callable[[Sequence[str]], list[int]]
+    encode_batch: Callable[[Sequence[str]], Encoded]
     identity: str
-    """The split, if the vocabulary is from a file; see :class:`tokbench.plugin.HasIdentity`."""
+    """The split, if the vocabulary is from a file; see :class:`tokbench.tokenizers.contract.HasIdentity`."""
     lossless = True
     thread_safe = True
 
@@ -69,7 +62,7 @@ class EngineTokenizer(EncodesAroundSpecial):
         self._encode = engine.encode
         self._vocabulary = vocabulary
         self._tokens = vocabulary.tokens
-        self._holes = vocabulary.holes
+        self._holes = holes(vocabulary)
         self._origin = origin
         if not vocabulary.encoding:
             self.identity = repr(vocabulary.pattern)
@@ -77,11 +70,10 @@ class EngineTokenizer(EncodesAroundSpecial):
         self.special_ids: Mapping[str, int] = dict(vocabulary.special)
         self.notes = (*vocabulary.notes, *engine.notes)
         if engine.count is not None:
-            self.count_batch = self._count_batch
-
-    @property
-    def returns(self) -> Literal["arrays", "lists"]:
-        return "arrays" if self._engine.encode_many else "lists"
+            count = engine.count
+            self.count_batch = partial(self._of_many, lambda texts: list(map(count, texts)))
+        if engine.encode_many is not None:
+            self.encode_batch = partial(self._of_many, engine.encode_many)
 
     @property
     def detours(self) -> int:
@@ -99,28 +91,14 @@ class EngineTokenizer(EncodesAroundSpecial):
                 return self.encode(valid)
             raise _failure(self._name, error) from error
 
-    def _count_batch(self, texts: Sequence[str], /) -> list[int]:
-        count = self._engine.count
-        assert count is not None
+    def _of_many(self, call: Callable[[list[str]], Any], texts: Sequence[str], /) -> Any:
         try:
-            return list(map(count, texts))
-        except BaseException as error:
-            valid = list(map(valid_unicode, texts))
-            if valid != list(texts):
-                return self._count_batch(valid)
-            raise _failure(self._name, error) from error
-
-    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        try:
-            if self._engine.encode_many is not None:
-                return self._engine.encode_many(list(texts))
-            encode = self._encode
-            return from_lists([encode(text) for text in texts])
+            return call(list(texts))
         except BaseException as error:
             failure = _failure(self._name, error)
             valid = list(map(valid_unicode, texts))
             if valid != list(texts):
-                return self.encode_batch(valid)
+                return self._of_many(call, valid)
             raise failure from error
 
     def decode(self, ids: Sequence[int], /) -> str:
@@ -184,27 +162,6 @@ def engine_of(name: str, make: Callable[[EngineVocabulary], Engine], vocabulary:
         return engine
     where = f"{len(wrong)} of {len(texts)} sample texts, such as {wrong[0][:40]!r}"
     return replace(engine, notes=(*engine.notes, f"caution: its ids differ from the file on {where}"))
-
-
-def engine_spec(
-    name: str,
-    summary: str,
-    make: Callable[[EngineVocabulary], Engine],
-    load_options: type[plugin.Options] = FileOptions,
-    package: str = "",
-) -> plugin.BackendSpec:
-    """Return the spec of an engine; ``package`` is by default the backend's name."""
-    return plugin.BackendSpec(
-        name=name,
-        summary=summary,
-        load=partial(load_engine, name, make),
-        load_options=load_options,
-        requires=(package or name.replace("_", "-"),),
-        install="pip install 'tokbench[engines]'",
-        main="encoding",
-        files=VOCABULARY_FILES if issubclass(load_options, FileOptions) else (),
-        precedence=-2,
-    )
 
 
 def calling(name: str, call: Callable[[], Any]) -> Any:

@@ -14,13 +14,15 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.plugin import BackendError
+from tokbench_engines import install
 from tokbench_engines.gguf.metadata import GGUFTokenizer, read_gguf
+from tokbench_engines.gguf.model import write_model
 from tokbench_engines.gguf.splits import split_of
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
 from tokbench_plugins.bpe.recovery.canonical import not_merged
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, names_of_sets, with_added_special
-from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType, write_model
+from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType
 
 _BYTE_LEVEL: Final = "gpt2"
 _SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}
@@ -120,7 +122,7 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=GGUFLoadOptions,
     requires=("gguf", "sentencepiece"),
-    install="pip install 'tokbench[gguf]'",
+    install=install("gguf"),
     main="path",
     files=(plugin.FileKind(".gguf", marks="GGUF"),),
 )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_engines.mistral.files import vocabularies
+from tokbench_engines import install
+from tokbench_engines.mistral.chat import vocabularies
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
 from tokbench_plugins.proofs import proofs
 
@@ -29,18 +30,15 @@ class MistralLoadOptions(plugin.Options):
 
 
 def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
+    from tokbench_engines.mistral.tokenizers import MistralPieces, MistralTekken
+
     path = vocabularies()[options.vocabulary]
     data = plugin.read_file(path)
     try:
-        if path.suffix == ".json":
-            from tokbench_engines.mistral.tekken import MistralTekken
-
-            return with_added_special(MistralTekken(data, options.vocabulary), options.special_tokens)
-        from tokbench_engines.mistral.pieces import MistralPieces
-
-        return with_added_special(MistralPieces(data, options.vocabulary), options.special_tokens)
+        made = (MistralTekken if path.suffix == ".json" else MistralPieces)(data, options.vocabulary)
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error
+    return with_added_special(made, options.special_tokens)
 
 
 _TEKKEN: Final = "this looks like a Tekken file, which no backend loads by path; open mistral:tekken_240911 instead"
@@ -59,7 +57,7 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=MistralLoadOptions,
     requires=("mistral-common",),
-    install="pip install 'tokbench[mistral]'",
+    install=install("mistral"),
     main="vocabulary",
     files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},

@@ -1,13 +1,23 @@
-"""Conversations encoded by ``mistral-common``, which has no templates."""
+"""The files of ``mistral-common``, and conversations encoded by it, as it has no templates."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from tokbench_engines.mistral.files import vocabularies
+
+def vocabularies() -> dict[str, Path]:
+    """Return the files of the installed package by their vocabulary: ``tokenizer.model.v1`` is v1."""
+    spec = importlib.util.find_spec("mistral_common")
+    folders = spec.submodule_search_locations if spec else None
+    files = [file for folder in folders or () for file in sorted(Path(folder, "data").glob("*"))]
+    models = {file.name.rpartition(".model.")[2]: file for file in files if ".model." in file.name}
+    tekken = {file.stem: file for file in files if file.match("tekken_*.json")}
+    return dict(sorted(models.items())) | tekken
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, Self
 
 from pydantic import Field, model_validator
@@ -13,7 +12,7 @@ from tokbench_engines.pretokenized.pieces import PieceVocabulary, Spelling, piec
 from tokbench_engines.pretokenized.rows import read_rows
 from tokbench_engines.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
 
-_HIGHEST: Final = (1 << 32) - 1
+_MOST: Final = 1 << 32
 _SHOWN: Final = 40
 
 
@@ -46,71 +45,49 @@ class PretokenizedLoadOptions(plugin.Options):
 
 
 class _Ids:
-    def __init__(self, options: PretokenizedLoadOptions, tokens: list[bytes]) -> None:
-        self._options = options
-        self._tokens = tokens
-        self._size = len(tokens) or options.vocab_size or 0
-        self._highest = -1
-        self._prefixed = True  # True if every row so far begins with a space of the model's own
+    """The ids of rows: checked, or of pieces by the vocabulary or as they come."""
 
-    def __call__(self, where: str, ids: list[Any]) -> Sequence[int]:
-        limit = self._size or _HIGHEST + 1
+    def __init__(self, options: PretokenizedLoadOptions) -> None:
+        known = read_vocabulary(options.vocab, options.spelling) if options.vocab else PieceVocabulary({}, [])
+        self._options, self._known, self._tokens = options, known.ids, known.tokens
+        self._limit = len(known.tokens) or options.vocab_size or _MOST
+        self._highest = -1
+        self._prefixed = options.spelling == "sentencepiece"  # while every row begins with a space of the model's own
+
+    def of_row(self, where: str, given: list[Any]) -> list[int]:
+        ids = [self._of_piece(where, piece) for piece in given] if self._options.pieces else given
         for token_id in ids:
-            if type(token_id) is not int or not 0 <= token_id < limit:
-                raise BackendError(f"{where}: {_shown(token_id)} is not an id from 0 to {limit - 1}")
+            if type(token_id) is not int or not 0 <= token_id < self._limit:
+                raise BackendError(f"{where}: {_shown(token_id)} is not an id from 0 to {self._limit - 1}")
         if ids:
             self._highest = max(self._highest, *ids)
-            self._prefixed &= bool(self._tokens) and self._tokens[ids[0]].startswith(b" ")
+            self._prefixed = self._prefixed and self._tokens[ids[0]].startswith(b" ")
         return ids
 
-    @property
-    def _dummy_prefix(self) -> bytes:
-        return b" " if self._prefixed and self._options.spelling == "sentencepiece" else b""
-
-    def tokenizer(self, table: LookUp) -> Pretokenized:
-        path = self._options.path
-        if self._tokens:
-            return PretokenizedBytes(path, table, self._tokens, self._dummy_prefix)
-        note = () if self._size else ("its vocabulary is that of its rows: the highest id and all below it",)
-        return Pretokenized(path, table, self._size or self._highest + 1, note)
-
-
-class _PieceIds(_Ids):
-    def __init__(self, options: PretokenizedLoadOptions, known: dict[str, int], tokens: list[bytes]) -> None:
-        super().__init__(options, tokens)
-        self._known = known
-        self._closed = bool(known)
-
-    def __call__(self, where: str, pieces: list[Any]) -> Sequence[int]:
-        ids = []
-        for piece in pieces:
-            if not isinstance(piece, str):
-                raise BackendError(f"{where}: {_shown(piece)} is not a piece of text")
-            token_id = self._known.get(piece)
-            ids.append(self._new(where, piece) if token_id is None else token_id)
-        self._size = len(self._tokens)
-        return super().__call__(where, ids)
-
-    def _new(self, where: str, piece: str) -> int:
-        if self._closed:
-            raise BackendError(f"{where}: {self._options.vocab} has no piece {_shown(piece)}")
-        try:
-            self._tokens.append(piece_bytes(piece, self._options.spelling))
-        except ValueError as error:
-            raise BackendError(f"{where}: {error}") from error
-        self._known[piece] = len(self._known)
+    def _of_piece(self, where: str, piece: Any) -> int:
+        if not isinstance(piece, str):
+            raise BackendError(f"{where}: {_shown(piece)} is not a piece of text")
+        if piece not in self._known:
+            if self._options.vocab:
+                raise BackendError(f"{where}: {self._options.vocab} has no piece {_shown(piece)}")
+            if len(self._tokens) == self._limit:
+                raise BackendError(f"{where}: more different pieces than vocab_size: {self._limit}")
+            try:
+                self._tokens.append(piece_bytes(piece, self._options.spelling))
+            except ValueError as error:
+                raise BackendError(f"{where}: {error}") from error
+            self._known[piece] = len(self._known)
         return self._known[piece]
 
     def tokenizer(self, table: LookUp) -> Pretokenized:
-        asked = self._options.vocab_size or len(self._tokens)
-        if asked < len(self._tokens):
-            raise BackendError(
-                f"{self._options.path}: has {len(self._tokens)} different pieces, more than vocab_size: {asked}"
-            )
-        tokens = self._tokens + [b""] * (asked - len(self._tokens))
-        known = self._closed or self._options.vocab_size
-        note = () if known else ("its vocabulary is the pieces of its rows, numbered as they come",)
-        return PretokenizedBytes(self._options.path, table, tokens, self._dummy_prefix, note)
+        path, size = self._options.path, self._options.vocab_size
+        open_ended = not (self._options.vocab or size)
+        if not self._tokens:
+            note = "its vocabulary is that of its rows: the highest id and all below it"
+            return Pretokenized(path, table, size or self._highest + 1, (note,) if open_ended else ())
+        tokens = self._tokens + [b""] * ((size or 0) - len(self._tokens))
+        note = "its vocabulary is the pieces of its rows, numbered as they come"
+        return PretokenizedBytes(path, table, tokens, b" " if self._prefixed else b"", (note,) if open_ended else ())
 
 
 def _shown(value: Any) -> str:
@@ -120,21 +97,17 @@ def _shown(value: Any) -> str:
 
 def _load(options: PretokenizedLoadOptions) -> Pretokenized:
     field = options.pieces or options.ids or "ids"
-    known = PieceVocabulary({}, [])
-    if options.vocab is not None:
-        known = read_vocabulary(options.vocab, options.spelling)
-    ids_of = _PieceIds(options, known.ids, known.tokens) if options.pieces else _Ids(options, known.tokens)
-    table = LookUp()
+    ids, table = _Ids(options), LookUp()
     for where, (text, given) in read_rows(options.path, (options.text, field)):
         if not isinstance(text, str):
             raise BackendError(f"{where}: {options.text!r} is {_shown(text)}, not a text")
         if not isinstance(given, list):
             raise BackendError(f"{where}: {field!r} is {_shown(given)}, not a list")
-        if not table.add(text, ids_of(where, given)):
+        if not table.add(text, ids.of_row(where, given)):
             raise BackendError(f"{where}: the text {_shown(text)} was there before, with other {field}")
     if not len(table):
         raise BackendError(f"{options.path}: has no rows")
-    return ids_of.tokenizer(table)
+    return ids.tokenizer(table)
 
 
 SPEC = plugin.BackendSpec(

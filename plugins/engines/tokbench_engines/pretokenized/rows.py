@@ -8,16 +8,15 @@ from typing import Any
 
 from tokbench.plugin import BackendError, BackendUnavailable, TextError, did_you_mean, parse_json
 
-_SUFFIXES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".parquet": "Parquet"}
+_SUFFIXES = (".jsonl", ".ndjson", ".parquet")
 
 
 def read_rows(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the place of each row (``file:line``, or ``file: row n`` from 1) and the values of some fields."""
-    kind = _SUFFIXES.get(path.suffix)
-    if kind is None:
+    if path.suffix not in _SUFFIXES:
         raise BackendError(f"{path}: is read by its name's end, one of {', '.join(_SUFFIXES)}; rename it")
     try:
-        yield from _parquet(path, fields) if kind == "Parquet" else _json_lines(path, fields)
+        yield from (_parquet if path.suffix == ".parquet" else _json_lines)(path, fields)
     except OSError as error:
         raise BackendError(f"{path}: {error.strerror or error}") from error
 

@@ -27,12 +27,10 @@ COUNT_RATIO: Final = Metric("count_ratio", "x", "higher", label="count, referenc
 
 class _Counted(Raced):
     once: ClassVar[str] = COUNT.id
-    same: ClassVar[str] = "counts"
     returns = "counts"
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         yield self.once, partial(count_batch, self.tokenizer, part.texts)
-        self.digest.update(count_batch(self.tokenizer, part.texts).tobytes())
 
 
 class Counting(Speed):

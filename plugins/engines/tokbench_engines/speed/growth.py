@@ -10,7 +10,7 @@ import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,6 @@ from tokbench.metrics.speed.contender import Place
 from tokbench.metrics.speed.timing import quiet
 from tokbench.plugin import Options, Tokenizer
 from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, TimedOutcome, student_t
-from tokbench.tokenizers.contract import CountsDetours
 
 ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]
 
@@ -120,17 +119,13 @@ class TimedSize(NamedTuple):
 
 
 def line_of(sizes: Sequence[TimedSize]) -> Line:
-    """Fit CPU seconds, or the clock's if the engine works elsewhere."""
-    here = all(size.cpu > _WORKS_HERE * size.wall for size in sizes)
-    return fit_line([(size.n_bytes, size.cpu if here else size.wall) for size in sizes])
+    """Fit least squares on logarithms of bytes and CPU seconds, or the clock's if the engine works elsewhere.
 
-
-def fit_line(points: Sequence[tuple[int, float]]) -> Line:
-    """Fit least squares on logarithms of size and seconds.
-
-    >>> fit_line([(1000, 0.001), (4000, 0.016), (16000, 0.256)]).exponent.__round__(3)
+    >>> line_of([TimedSize(1000, 0.001, 0.001), TimedSize(4000, 0.016, 0.016)]).exponent.__round__(3)
     2.0
     """
+    here = all(size.cpu > _WORKS_HERE * size.wall for size in sizes)
+    points = [(size.n_bytes, size.cpu if here else size.wall) for size in sizes]
     x, y = np.log(np.array(points, dtype=np.float64)).T
     x = x - x.mean()
     slope = float(x @ y / (x @ x))
@@ -220,6 +215,15 @@ class Growth:
             return "crash", f"crash on {at}: {answers.failure.reason}{until}"
         advice = f"if it is only slow, allow more: growth: {{seconds: {10 * self._options.seconds:g}}}"
         return "hang", f"hang on {at}: no answer within {self._options.seconds:g} s{until}; {advice}"
+
+
+@runtime_checkable
+class CountsDetours(Protocol):
+    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way."""
+
+    @property
+    def detours(self) -> int:
+        """Such texts so far."""
 
 
 def _detours(tokenizer: Tokenizer) -> int:

@@ -5,6 +5,7 @@ A fresh copy encodes each document once, so that no answer comes from a cache.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +18,8 @@ from pydantic import Field
 from tokbench.metrics.speed.conditions import drift_note, machine_notes
 from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
 from tokbench.metrics.speed.copies import FreshCopies
-from tokbench.metrics.speed.slices import documents_of_size, joined_text
-from tokbench.metrics.speed.timing import median_interval, quantile, quantile_interval, quiet, seconds
+from tokbench.metrics.speed.slices import MAX_PIECE, shuffled
+from tokbench.metrics.speed.timing import quantile_interval, quiet, seconds
 from tokbench.plugin import Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
 
@@ -184,8 +185,45 @@ def _cells(timed: _Timed, size: SizeName, rounds: Sequence[_Round]) -> Iterator[
         elif mode == "latency":
             yield _percentile_cell(place, timed.seconds, metric.id.rsplit("_", 1)[1], size)
         else:
-            values = timed.single if mode == "single" else timed.batch
-            yield place.of_rounds(quantile(values, 0.5), median_interval(values), len(values))
+            yield place.of_rounds(timed.single if mode == "single" else timed.batch)
+
+
+def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
+    """Return mixed pieces of all groups, in lines.
+
+    >>> sorted(joined_text(TimedText("c", True, 7, ["one", "two"]), 100, seed=1).split())
+    [b'one', b'two']
+    """
+    return "\n".join(shuffled(text, max_bytes, MAX_PIECE, seed)).encode()
+
+
+def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
+    """Return consecutive texts of ``data``, each of ``size`` bytes or up to 3 fewer; cut no character.
+
+    >>> documents_of_size("añb".encode(), 2, 9)
+    ['a', 'ñ']
+    """
+    documents: list[str] = []
+    start = 0
+    while len(documents) < most and start + size <= len(data):
+        end = start + size
+        while end < len(data) and data[end] & 0xC0 == 0x80:  # noqa: PLR2004 - a byte in the middle of a character
+            end -= 1
+        if end == start:  # one character is larger than the size
+            break
+        documents.append(data[start:end].decode())
+        start = end
+    return documents
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that a share of the values does not exceed.
+
+    >>> quantile([30, 10, 20, 40], 0.5), quantile([30, 10, 20, 40], 0.99)
+    (20, 40)
+    """
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def _percentile_cell(place: Place, values: Sequence[float], name: str, size: SizeName) -> Cell:

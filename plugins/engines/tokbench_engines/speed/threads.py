@@ -19,10 +19,9 @@ from tokbench.metrics.speed.conditions import machine_notes
 from tokbench.metrics.speed.contender import Contender, take_turns
 from tokbench.metrics.speed.copies import FreshCopies
 from tokbench.metrics.speed.slices import TimedSlice, slices_of
-from tokbench.metrics.speed.timing import median_spread, quiet, seconds
+from tokbench.metrics.speed.timing import quiet, seconds
 from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
-from tokbench.tokenizers.contract import ThreadSafe
 
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
@@ -73,7 +72,7 @@ class _Threaded(Contender):
 
     @property
     def safe(self) -> bool:
-        return isinstance(self.tokenizer, ThreadSafe) and self.tokenizer.thread_safe is True
+        return getattr(self.tokenizer, "thread_safe", False) is True
 
     def warm_up(self, part: TimedSlice) -> None:
         self.get_ready()
@@ -168,8 +167,7 @@ def _cell(timed: _Threaded, metric: Metric, values: Sequence[float]) -> Cell:
         return place.failed(timed.failure)
     if not timed.safe:
         return place.without_value("it does not say that several threads may share it (thread_safe)")
-    spread = median_spread(values)
-    return place.of_rounds(spread.median, (spread.low, spread.high), len(values))
+    return place.of_rounds(values)
 
 
 SPEC: Final = MetricFamily(

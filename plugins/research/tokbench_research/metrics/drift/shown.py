@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from tokbench.plugin import BackendError, HasTokenBytes, Tokenizer
 from tokbench.tokenizers.contract import HasDummyPrefix
-from tokbench.tokenizers.engine_contract import DecodesStream, ReportsSpans
+from tokbench_research.capabilities import DecodesStream, ReportsSpans
 
 _UNKNOWN = "\ufffd"
 

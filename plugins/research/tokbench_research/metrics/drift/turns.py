@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tokbench.plugin import Tokenizer
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, ChatTemplate, prompt_ids
-from tokbench.tokenizers.engine_contract import EncodesChat
+from tokbench.tokenizers.contract import EncodesChat
 from tokbench_research.metrics.drift.conversations import Conversation
 
 OWN = "own"

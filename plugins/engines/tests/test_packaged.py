@@ -10,7 +10,7 @@ import tiktoken
 from difficult_texts import TEXTS
 
 import tokbench
-from tokbench_plugins import packaged
+from tokbench_engines import packaged
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.formats import read_ranks
 

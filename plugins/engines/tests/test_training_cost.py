@@ -8,8 +8,8 @@ import pytest
 
 import tokbench
 from tokbench.measuring.isolated_metric import TrainedIn
-from tokbench.metrics.speed.training_cost import TRAINING, training_cells
 from tokbench.results.cells import Status
+from tokbench_engines.speed.footprint import TRAINING, training_cells
 
 MB = 10**6
 

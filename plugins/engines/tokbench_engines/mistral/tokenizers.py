@@ -1,4 +1,4 @@
-"""A Tekken file behind tokbench's contract: byte-level BPE in tiktoken's engine, after a thousand special ids."""
+"""Tekken files, which are byte-level BPE after a thousand special ids, and SentencePiece models."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from tokbench.plugin import BackendError, Encoded, check_id, parse_json
 from tokbench.tokenizers.batch import check_ids
-from tokbench.tokenizers.engine_contract import TokenSpans
+from tokbench.tokenizers.contract import TokenSpans
 from tokbench_engines.mistral.chat import EncodesMistralChat
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.sentencepiece.tokenizer import SentencePieceBPE
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 _NAMED: Final = (
@@ -82,6 +83,14 @@ class MistralTekken(EncodesMistralChat, EncodesAroundSpecial):
     def merges(self) -> Merges:
         first = self._first
         return tuple(tuple(first + part for part in parts) for parts in self._ordinary.merges)
+
+
+class MistralPieces(EncodesMistralChat, SentencePieceBPE):
+    """One of the models in the package; ``vocabulary`` is its name."""
+
+    def __init__(self, model: bytes, vocabulary: str) -> None:
+        super().__init__(model)
+        self.vocabulary = vocabulary
 
 
 def _special_ids(content: dict[str, Any], count: int) -> dict[str, int]:

@@ -102,22 +102,6 @@ def test_lost_text_is_left_out_in_both_languages(write_config, tmp_path):
     assert cell(results, "chars", "left_out", "en").value == 1
 
 
-def test_mostly_lost_text_has_no_premium(write_config, aligned, tmp_path):
-    (tmp_path / "train.txt").write_text("a" * 30, encoding="utf-8")
-    corpora = "  t: {source: text, path: train.txt, evaluate: false}\n" + REFERENCE
-    results = run(write_config, corpora, "  chars: {backend: codepoints, train: {corpus: t, vocab_size: 2}}")
-    thai = cell(results, "chars", "premium", "th")
-    assert thai.status == Status.NOT_APPLICABLE
-    assert thai.reason == "only 0 of 40 documents lose nothing in th and en"
-    assert cell(results, "chars", "left_out", "th").value == 40
-    assert cell(results, "chars", "premium", "de").value == 2
-    assert {cell(results, "chars", metric).status for metric in ("premium", "gini", "max_min")} == {
-        Status.NOT_APPLICABLE
-    }
-    [premiums] = all_premiums(CellTables(results))
-    assert premiums.lorenz is None
-
-
 @pytest.mark.parametrize(
     ("corpora", "reason"),
     [

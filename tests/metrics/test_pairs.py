@@ -112,15 +112,6 @@ def test_few_documents_have_no_rank():
     assert (outcome.pairs, type(outcome.values["A", "g"]["rank"])) == ([], NotApplicable)
 
 
-def test_equal_documents_are_one_and_have_no_rank():
-    losses = dict.fromkeys(LOSSES, np.zeros(40))
-    tokens, characters = np.full(40, 3), np.full(40, 9)
-    equal = Sums.by_key(np.full(40, 7), tokens=tokens, exact=np.ones(40), characters=characters, **losses)
-    known = {(name, "g"): equal for name in "AB"}
-    outcome = PairsMetric(Options()).finish_corpus(CorpusStates("c", False, "", {"g": 40}, ["A", "B"], known))
-    assert "1 of 40" in outcome.values["A", "g"]["rank"].reason
-
-
 def test_many_comparisons_ask_more_of_each():
     """One comparison would be enough for the difference; three comparisons are not."""
     base = np.full(32, 1000.0)
@@ -148,13 +139,6 @@ def test_a_run_and_its_table_have_all_pairs(results):
         assert found.n == cell(results, found.tokenizer, "tokens", found.group).n
         assert float(row["difference"]) == found.difference
         assert row["differ"] == str(found.differ).lower()
-
-
-def test_without_pairs_there_is_no_table_of_them(write_config, tmp_path):
-    tokbench.run(write_config(), tmp_path / "out", workers=0)
-    assert not (tmp_path / "out" / "pairs.csv").exists()
-    with pytest.raises(tokbench.InputError, match="'pairs'"):
-        tokbench.run(write_config(formats="[csv, pairs]"), workers=0)
 
 
 def test_sequence_length_needs_a_tokenizer_of_the_run(write_config):

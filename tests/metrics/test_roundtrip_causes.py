@@ -84,13 +84,6 @@ def test_an_unknown_token_that_leaves_no_trace():
     assert cause_of("a鬱b", "ab") == Cause.OTHER
 
 
-@given(texts, with_surrogates, st.booleans())
-def test_the_bytes_of_the_ids_acquit_the_encoder(text, back, right):
-    assume(back != text)
-    data = text.encode() if right else text.encode() + b"!"
-    assert (cause_of(text, back, LossContext(data=data)) == Cause.DECODER) == right
-
-
 @given(with_surrogates, with_surrogates)
 def test_anything_that_differs_has_a_cause(text, back):
     assume(text != back)

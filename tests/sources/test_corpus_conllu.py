@@ -55,14 +55,6 @@ def test_surface_tokens_are_the_gold_words(tmp_path, name, ends):
     assert (second.key, second.origin, spelled(second)) == ("2", f"{name}:13", ["Ja", "."])
 
 
-def test_a_multiword_token_of_punctuation_alone_is_punctuation(tmp_path):
-    rows = (
-        "1-2\t?!\t_\t_\t_\t_\t_\t_\t_\t_\n1\t?\t?\tPUNCT\t_\t_\t0\troot\t_\t_\n2\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_\n"
-    )
-    [document] = read(tmp_path, "# text = ?!\n" + rows)
-    assert (spelled(document), document.gold.punctuation) == (["?!"], (True,))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

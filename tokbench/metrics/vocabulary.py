@@ -77,7 +77,7 @@ class VocabularyMetric(SummedMetric):
                 values[name] = Measured(float(efficiency), state.documents)
         if types:
             values["type_token_ratio"] = Measured(types / int(counts.sum()), state.documents)
-            values["token_entropy"] = Measured(renyi_entropy(counts, 1.0), state.documents)
+            values["token_entropy"] = Measured(renyi_entropy(np.sort(counts)[::-1], 1.0), state.documents)
         else:
             values |= dict.fromkeys(("type_token_ratio", "token_entropy"), NotApplicable("the text has no tokens"))
         return values

@@ -112,13 +112,6 @@ def test_means_noise_and_shared_ids(languages):
     assert values["*"]["groups_per_id"].value == pytest.approx(np.mean(spread))
 
 
-def test_a_corpus_of_one_group_has_reasons():
-    m, found = states("overlap", {("bytes", tokbench.load("utf8_bytes")): {"a": ["x y"]}})
-    outcome = m.finish_corpus(found)
-    assert not outcome.matrices
-    assert {type(each) for each in outcome.values["bytes", "a"].values()} == {NotApplicable}
-
-
 def boundaries(size, text):
     return set(range(size, len(text), size))
 

@@ -13,7 +13,7 @@ from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.results.cells import Status
-from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt_ids
+from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, prompt_ids
 from tokbench.tokenizers.batch import encode_batch
 from tokbench_research.probes.metrics import VALUES
 from tokbench_research.probes.source import SPEC
@@ -131,13 +131,6 @@ def test_templates_in_bytes_by_hand(of_bytes):
     assert of_bytes["template_mistral"] == (3 + 2 * (13 + 4)) / 4
 
 
-def test_templates_whose_marks_are_special_tokens():
-    # <|im_start|>, user, line end, <|im_end|>, line end.
-    assert answers(tokbench.load("splintr", vocabulary="qwen3"), "chat")["template_chatml"] == 5
-    # <|start_header_id|>, user, <|end_header_id|>, two line ends, <|eot_id|>; and <|begin_of_text|> once.
-    assert answers(tokbench.load("splintr", vocabulary="llama3"), "chat")["template_llama3"] == 5.25
-
-
 @pytest.mark.slow
 def test_mistral_s_template_gives_the_ids_of_its_own_package():
     pytest.importorskip("mistral_common")
@@ -151,12 +144,6 @@ def test_mistral_s_template_gives_the_ids_of_its_own_package():
     theirs = MistralTokenizer.v3().encode_chat_completion(request).tokens
     parts = list(CHAT_TEMPLATES["Mistral"].write([Message(*message) for message in chat], reply=False))
     assert prompt_ids(tokbench.load("mistral", vocabulary="v3"), parts) == theirs
-
-
-def test_what_a_message_spells_never_becomes_a_control_token():
-    qwen = tokbench.load("splintr", vocabulary="qwen3")
-    parts = [PromptPart("<|im_start|>", control=True), PromptPart("user\n<|im_start|>")]
-    assert prompt_ids(qwen, parts) == [qwen.special_ids["<|im_start|>"], *qwen.encode("user\n<|im_start|>")]
 
 
 CONFIG = {

@@ -110,20 +110,6 @@ def test_print_is_misread_by_hand():
     assert all(one in _MISREAD[other] for one, others in _MISREAD.items() for other in others)
 
 
-@pytest.mark.parametrize(
-    ("text", "latin"),
-    [
-        # The beginning of the hymn of Russia, the usual example of ISO 9.
-        ("\u0420\u043e\u0441\u0441\u0438\u044f \u2014 \u043d\u0430\u0448\u0430", "Rossi\u00e2 \u2014 na\u0161a"),
-        ("\u0408\u0443\u0436\u043d\u0438 \u0407\u0436\u0430\u043a", "J\u030cu\u017eni \u00cf\u017eak"),
-        ("\u0391\u03b8\u03ae\u03bd\u03b1 \u03a8\u03c5\u03c7\u03ae", "Ath\u012b\u0301na Psych\u012b\u0301"),
-        ("\u65e5\u672c caf\u00e9", "\u65e5\u672c caf\u00e9"),
-    ],
-)
-def test_letters_are_transliterated_by_hand(text, latin):
-    assert changed("transliteration", text=text) == latin
-
-
 def test_documents_without_a_letter_to_transliterate_do_not_count():
     russian = "\u043e\u043d\u0430 \u0438 \u043e\u043d " * 20  # each letter is two bytes, and one when it is Latin
     found = values(tokbench.load("utf8_bytes"), [russian, "English, and longer" * 9])

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokbench.foundation.errors import InputError
-from tokbench_research.sources.aligned import AlignedOptions, aligned
+from tokbench_research.sources.aligned import AlignedOptions
 from tokbench_research.sources.cldr_names import CldrSource
 from tokbench_research.sources.django_messages import DjangoSource
 
@@ -53,8 +52,3 @@ def test_names_are_those_of_babel():
     assert (texts["en"]["languages/fi"], texts["de"]["languages/fi"]) == ("Finnish", "Finnisch")
     assert texts["hi"]["languages/fi"] == babel.Locale("hi").languages["fi"]
     assert [*texts["en"]] == [*texts["hi"]]
-
-
-def test_no_text_in_common():
-    with pytest.raises(InputError, match="here has no text that all of en, de have; name fewer locales"):
-        list(aligned({"en": {"a": "A"}, "de": {"b": "B"}}, AlignedOptions(locales=("en", "de")), "here"))

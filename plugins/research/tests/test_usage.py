@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_views import values, view
 
-from tokbench.inspect.usage import built_counts, corpus_use, usage_classes
+from tokbench.inspect.usage import built_counts, corpus_use
 from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
@@ -33,15 +33,6 @@ def test_what_is_built_equals_the_merges_that_are_done(text):
     emitted = np.bincount(tokenizer.encode(text), minlength=tokenizer.vocab_size).astype(np.int64)
     formed = built_counts(tokenizer, emitted)
     assert formed.tolist() == built_on_the_way(tokenizer, text).tolist()
-
-
-@given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=20), st.booleans())
-def test_every_id_is_of_one_class(pairs, told):
-    emitted = np.array([pair[0] for pair in pairs])
-    formed = emitted + np.array([pair[1] for pair in pairs]) if told else None
-    classes = usage_classes(emitted, formed)
-    assert sorted(i for ids in classes.values() for i in ids.tolist()) == list(range(len(pairs)))
-    assert told or not len(classes["scaffold"])
 
 
 def test_the_made_ids_of_merges_are_found_by_their_bytes():

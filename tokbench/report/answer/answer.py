@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -105,11 +104,12 @@ def _text(slices: Sequence[Slice], wishes: Wishes) -> str:
         parts = [f"{count} {names[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
         return f"For {join(parts)}, {alike}:"
     total = sum(part.size for part in slices)
-    sizes: Counter[str] = Counter()
+    sizes: dict[str, float] = {}
     for part in slices:
-        sizes[part.label] += part.weight if wishes.weights or not total else part.size / total
+        share = part.weight if wishes.weights or not total else part.size / total
+        sizes[part.label] = sizes.get(part.label, 0.0) + share
     shares = (
-        ", ".join(f"{percent(share)} {label}" for label, share in sizes.most_common())
+        ", ".join(f"{percent(share)} {label}" for label, share in sorted(sizes.items(), key=lambda item: -item[1]))
         if len(sizes) > 1
         else next(iter(sizes))
     )
@@ -276,7 +276,7 @@ def _most_lost(tables: CellTables, metric: str, name: str, corpora: Sequence[str
 
 
 def _example(tables: CellTables, name: str, corpus: str) -> str:
-    found = [loss for loss in losses(tables).examples if (loss.tokenizer, loss.corpus) == (name, corpus)]
+    found = [loss for loss in losses(tables) if (loss.tokenizer, loss.corpus) == (name, corpus)]
     documents, of = sum(loss.documents for loss in found), sum(tables.corpus(corpus).groups.values())
     change = f"turns {found[0].change.replace('→', 'into')}" if found else "loses a little"
     return f"{change} in {documents:,} of {of:,} texts of {corpus}"

@@ -9,6 +9,7 @@ import numpy as np
 from tokbench.testing.findings import Broken, call_of, shown
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
+from tokbench.tokenizers.batch import from_lists
 from tokbench.tokenizers.contract import Encoded
 
 

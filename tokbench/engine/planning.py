@@ -93,8 +93,8 @@ _FORMATS: Final = ("report", "formats")
 
 
 def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
-    """Return studies in the order in which they run: quick ones first, each behind those whose outcome it reads."""
-    waiting = sorted(specs, key=lambda spec: spec.long)
+    """Return studies in the order in which they run: each behind those whose outcome it reads."""
+    waiting = list(specs)
     ordered: list[StudySpec] = []
     while waiting:
         left = {spec.name for spec in waiting}
@@ -181,19 +181,9 @@ class _Planner:
         if absent and not entry.optional:
             message = f"backend {spec.name!r} {absent}; or mark it 'optional: true'"
             self._absent.append(Problem(self._config.located.where((*path, "backend")), message))
-        kept = [variant for variant in expand(name, entry) if variant.name not in self._config.left_out]
-        cut = [variant.options for variant in kept if self._is_nested(spec, variant)]
-        smaller = () if len(cut) == len(kept) else self._smaller_sizes(entry, spec)
-        if smaller:
-            train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
-            entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
-            asked = [variant.options for variant in kept]
-            trained = [variant for variant in expand(name, entry) if variant.options in asked]
-            kept = [variant for variant in trained if variant.vocab_size not in smaller or variant.options not in cut]
-        for variant in kept:
-            # A smaller size that the text is too short for, say, is not a failure: that very size was not asked for.
-            optional = entry.optional or variant.vocab_size in smaller
-            self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
+        for variant in expand(name, entry):
+            if variant.name not in self._config.left_out:
+                self._variant(variant, name, entry, spec, absent)
 
     def absent_backends(self) -> None:
         if all(planned.absent for planned in self._plan.tokenizers):
@@ -210,20 +200,6 @@ class _Planner:
                 self._problem(path, f"{named}{problem.message}")
             return None
         return TokenizerEntry.model_validate({**options, "backend": backend})
-
-    def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
-        """Return the smaller sizes at which studies also train a vocabulary that cannot be cut."""
-        train = entry.train
-        if not train or len(train.vocab_size) > 1:
-            return ()
-        return tuple(size for size in self._plan.trained_sizes if spec.min_vocab_size <= size < train.vocab_size[0])
-
-    def _is_nested(self, spec: BackendSpec, variant: Variant) -> bool:
-        """Tell whether a trained vocabulary has every smaller one in it; wrong options are reported elsewhere."""
-        config = self._config
-        path = ("tokenizers", variant.name)
-        options = validate(spec.train_options, variant.options, Part(config.located, path, config.base), [])
-        return options is None or spec.is_nested(options)
 
     def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
         path = ("tokenizers", name)
@@ -329,7 +305,6 @@ class _Planner:
             options = None if value is None else validate(spec.options, value, part, self._plan.problems)
             if options is not None:
                 self._plan.studies[spec.name] = options
-                self._plan.trained_sizes += tuple(spec.trained_sizes(options))
 
     def studies(self) -> None:
         asked = {family.study for family, _ in self._plan.metrics if family.study}

@@ -141,14 +141,6 @@ def _no_problem(plan: Plan, options: Any) -> Iterator[StudyProblem]:  # noqa: AR
     yield from ()
 
 
-def _no_sizes(options: Any) -> Sequence[int]:  # noqa: ARG001 - the default of `trained_sizes`
-    return ()
-
-
-def _nothing_to_say(plan: Plan, options: Any, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:  # noqa: ARG001
-    yield from ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class StudySpec:
     """The description of a study, which a plugin registers."""
@@ -169,8 +161,6 @@ class StudySpec:
     """The type of its block; ``None`` if it gives cells alone."""
     after: tuple[str, ...] = ()
     """The studies of the run whose outcome it reads; they run before it."""
-    long: bool = False
-    """It takes minutes: quick studies run before it."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
     reads_texts: bool = False
@@ -179,7 +169,3 @@ class StudySpec:
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] = _no_problem
     """Yields what is wrong with its options, before anything is measured."""
-    trained_sizes: Callable[[Any], Sequence[int]] = _no_sizes
-    """Returns sizes at which a trained vocabulary that cannot be cut is trained as well."""
-    foresee: Callable[[Plan, Any, Sequence[PreparedTokenizer]], Iterator[str]] = _nothing_to_say
-    """Yields lines for ``tokbench check`` on what it will take."""

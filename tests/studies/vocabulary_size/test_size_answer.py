@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tokbench.studies.vocabulary_size.costs import describe_model, law
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
@@ -17,7 +18,6 @@ from tokbench.studies.vocabulary_size.block import (
     SizeLine,
     VocabularySizes,
 )
-from tokbench.studies.vocabulary_size.costs import describe_model, law
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.mixture import Mixture, mix
 from tokbench.studies.vocabulary_size.options import Model

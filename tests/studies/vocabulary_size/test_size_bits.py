@@ -1,6 +1,7 @@
 """Bits per byte at several sizes of a line: which sizes no other beats, by hand and in a run over cut vocabularies."""
 
 import pytest
+from tokbench.studies.vocabulary_size.size_bits import size_bits
 
 import tokbench
 from tokbench.formats import html, markdown
@@ -14,7 +15,6 @@ from tokbench.studies.vocabulary_size.block import (
     SizeRecommendation,
     VocabularySizes,
 )
-from tokbench.studies.vocabulary_size.size_bits import size_bits
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
 
 SIZES = (512, 1024, 2048, 4096)

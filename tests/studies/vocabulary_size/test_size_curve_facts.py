@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tokbench.studies.vocabulary_size.trainable import trainable
 
 from tokbench.foundation.errors import InputError
 from tokbench.studies.vocabulary_size.recommend import (
@@ -14,7 +15,6 @@ from tokbench.studies.vocabulary_size.recommend import (
     pareto_front,
     recommend,
 )
-from tokbench.studies.vocabulary_size.trainable import trainable
 
 
 def test_each_class_by_its_edges():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.line_profile import line_css
 from tokbench.report.charts.svg import Axis, Drawing, Tick
 from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation
+from tokbench.studies.vocabulary_size.size_curve import size_ticks
 
 COST_TITLE: Final = "Cost of a byte of text by vocabulary size"
 _WIDTH, _HEIGHT = 960, 400
@@ -18,7 +19,7 @@ _MOST: Final = 0.5
 _SHADE: Final = 0.14
 
 
-def cost_chart(recommendation: SizeRecommendation, styles: dict[str, int]) -> Drawing | None:
+def cost_chart(recommendation: SizeRecommendation, styles: Mapping[str, int]) -> Drawing | None:
     """Return the chart; ``None`` without a recommendation."""
     taken = recommendation.range
     lines = {sizes.line: _beyond(sizes, taken.flops_per_byte) for sizes in recommendation.ranges} if taken else {}
@@ -42,7 +43,7 @@ def cost_chart(recommendation: SizeRecommendation, styles: dict[str, int]) -> Dr
         height=_FRAME.bottom - _FRAME.top, fill="currentColor", fill_opacity=_SHADE,
     )  # fmt: skip
     titles = "vocabulary size, tokens", "FLOPs per byte beyond the least, %"
-    drawing.grid(_FRAME, _size_ticks(x_axis), _cost_ticks(y_axis), titles=titles, below=14, beside=5)
+    drawing.grid(_FRAME, size_ticks(x_axis), _cost_ticks(y_axis), titles=titles, below=14, beside=5)
     spots = {line: [(x_axis.at(size), y_axis.at(cost)) for size, cost in points] for line, points in lines.items()}
     labels = place([(*points[-1], line) for line, points in spots.items()], Box(56.0, 14.0, float(_WIDTH), 350.0))
     for (line, points), label in zip(spots.items(), labels, strict=True):
@@ -62,11 +63,6 @@ def _beyond(sizes: SizeRange, least: float) -> list[tuple[float, float]]:
 def _tooltip(recommendation: SizeRecommendation, line: str) -> str:
     [sizes] = [sizes for sizes in recommendation.ranges if sizes.line == line]
     return f"{line}: least at {sizes.best:,}, within 2 % from {sizes.smallest:,} to {sizes.largest:,}"
-
-
-def _size_ticks(axis: Axis) -> Sequence[Tick]:
-    sizes = [lead * 10**power for power in range(2, 7) for lead in (1, 2, 5)]
-    return [Tick(axis.at(size), f"{size:,}") for size in sizes if axis.low <= size <= axis.high]
 
 
 def _cost_ticks(axis: Axis) -> Sequence[Tick]:

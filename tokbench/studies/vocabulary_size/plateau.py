@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.studies.vocabulary_size.block import SizeBeside, SizeRange
-from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_tokens
+from tokbench.studies.vocabulary_size.compute import Floats, flops_per_byte, training_tokens
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
 from tokbench.studies.vocabulary_size.options import Model
 
@@ -21,10 +21,6 @@ ENOUGH: Final = 100
 """Bytes of training text for an id: the ends of a range then differ by a twentieth from much more text."""
 
 _POINTS: Final = 80
-
-_FARTHEST: Final = 1e6
-
-Floats = NDArray[np.float64]
 
 
 def plateau(
@@ -58,9 +54,6 @@ def plateau(
     if near_least.above:
         times = _times(line, mixture, model, near_least.largest, near_least.above.vocab_size)
         near_least = replace(near_least, above=replace(near_least.above, times=times))
-    if trained_bytes is not None and trained_bytes < ENOUGH * near_least.largest:
-        foretold = _foretold(sizes, per_byte, model, trained_bytes / ENOUGH)
-        return replace(near_least, enough_bytes=ENOUGH * max(foretold, float(near_least.largest)))
     return near_least
 
 
@@ -78,29 +71,14 @@ def _beside(sizes: NDArray[np.int64], per_byte: Floats, costs: Floats, end: int,
 def _times(line: MixedLine, mixture: Mixture, model: Model, largest: int, above: int) -> float | None:
     curves = {corpus: on_corpus.curve for corpus, on_corpus in line.lines.items()}
     at = int(np.searchsorted(line.every, above))
-    length = training_tokens(model, 1 / line.mixed[at])
+    length = training_tokens(model, 1 / float(line.mixed[at]))
     counts: dict[str, NDArray[np.int64]] = {}
     for corpus, curve in curves.items():
         if curve is None or length is None:
             return None
         base = curve.order.base
         counts[corpus] = curve.counts_at(above - base)[curve.order.made[largest - base : above - base]]
-    if length is None:
-        return None
-    return float(mixture.of_ids(counts).mean() / line.mixed[at] * length)
-
-
-def _foretold(sizes: NDArray[np.int64], per_byte: Floats, model: Model, supported: float) -> float:
-    """Extrapolates bytes per token by the logarithm of the size, from the last supported doubling."""
-    last = max(min(int(np.searchsorted(sizes, supported)), len(sizes) - 1), min(1, len(sizes) - 1))
-    before = int(np.searchsorted(sizes, sizes[last] / 2))
-    before = min(before, max(last - 1, 0))
-    ratio = 1 / per_byte
-    rise = (ratio[last] - ratio[before]) / max(float(np.log(sizes[last] / sizes[before])), 1e-9)
-    further = np.geomspace(float(sizes[last]), max(_FARTHEST, float(sizes[last])), 400).round().astype(np.int64)
-    grown = ratio[last] + rise * np.log(further / sizes[last])
-    costs = flops_per_byte(model, further, grown)
-    return float(further[np.flatnonzero(costs <= (1 + NEAR) * costs.min())[-1]])
+    return float(mixture.of_ids(counts).mean() / line.mixed[at] * (length or 0.0))
 
 
 def least_costs(line: MixedLine, model: Model, most: int) -> Mapping[str, float]:

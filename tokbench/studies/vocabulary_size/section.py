@@ -33,7 +33,6 @@ from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
-from tokbench.studies.vocabulary_size.size_bits import size_bits, size_bits_nodes
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
@@ -79,7 +78,6 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
         Table("Vocabularies", _LINE_COLUMNS, rows),
         Paragraph(_SPACES, "legend"),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
-        *size_bits_nodes(size_bits(tables.results, study)),
         *model_nodes(study),
     ]
     return Section("vocabulary-size", "Vocabulary size", nodes)
@@ -162,19 +160,11 @@ def _size_cell(row: SizeRow | None) -> TextCell:
 
 
 def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
-    by_group, by_line = corpus.charts_by_group, corpus.charts_by_line
-    if not by_group and not by_line:
+    if not corpus.charts_by_group:
         return []
     lines: Line = [ChartKey(key, line) for line, key in corpus.line_keys]
-    keys: Line = [ChartKey(key, group) for group, key in corpus.group_keys]
-    return [
-        Heading("Each group, all vocabularies", 4),
-        Paragraph(lines, "legend"),
-        Multiples(list(by_group.values())),
-        Heading("Each vocabulary, all groups", 4),
-        Paragraph(keys, "legend"),
-        Multiples(list(by_line.values())),
-    ]
+    charts = list(corpus.charts_by_group.values())
+    return [Heading("Each group", 4), Paragraph(lines, "legend"), Multiples(charts)]
 
 
 def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[Node]:
@@ -203,11 +193,8 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 
 
 def size_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the charts of bits per byte, of cost and of compression."""
+    """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    for bits in size_bits(tables.results, sizes.study):
-        headings = "Bits per byte by vocabulary size", "rings: no other size is better"
-        yield Chart(f"measured-sizes-{bits.place}", bits.chart(), tuple(bits.keys), headings)
     if sizes.study.recommendation and (costs := cost_chart(sizes.study.recommendation, _styles(sizes))):
         yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
@@ -216,8 +203,6 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
             yield Chart(f"sizes-{corpus.name}", corpus.chart, headings=(" ".join(small),))
         for group, drawing in corpus.charts_by_group.items():
             yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, tuple(corpus.line_keys), small)
-        for line, drawing in corpus.charts_by_line.items():
-            yield Chart(f"sizes-{corpus.name}-line-{line}", drawing, tuple(corpus.group_keys), small)
 
 
 def answer_nodes(tables: CellTables) -> list[Node]:
@@ -226,7 +211,7 @@ def answer_nodes(tables: CellTables) -> list[Node]:
     if answer is None:
         return []
     lines = SizeLines(tables.results)
-    return [size_cards(answer, lines.study, _styles(lines))]
+    return [size_cards(answer, lines.study.recommendation, _styles(lines))]
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:

@@ -7,8 +7,15 @@ from typing import Any, Final
 
 from tokbench.report.document import Column, Heading, Name, Node, Paragraph, Raised, Row, Table, TextCell
 from tokbench.report.number_format import byte_size
-from tokbench.studies.vocabulary_size.block import ScalingLaw, ScalingOptimum, SizeCost, VocabularySizes
+from tokbench.results.cells import WHOLE
+from tokbench.studies.vocabulary_size.block import SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.compute import forward_flops, kv_cache_per_token, training_tokens
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, ScalingOptimum, law
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+
+_RULE_OF_THREE: Final = 3
+"""An id that does not occur in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
 
 LINE_COLUMN: Final = Column("line", sort="ascending")
 
@@ -47,26 +54,30 @@ def line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
 
 def cost_nodes(corpus: SizesOnCorpus) -> list[Node]:
     """Return the cost of each size to the model, if any."""
-    if not corpus.costs:
+    if not corpus.lines.study.model:
         return []
-    table = Table(
-        ["Costs on ", Name(corpus.name)],
-        [LINE_COLUMN, *_COST_COLUMNS],
-        [_cost_row(cost, corpus) for cost in corpus.costs],
-    )
+    model = Model(**corpus.lines.study.model)
+    rows = [
+        Row(_cost_cells(model, row, line_cell(line.line, corpus)), aside=line.line in corpus.lost)
+        for line in corpus.lines.lines
+        for row in corpus.lines.rows(line.line, corpus.name, WHOLE)
+    ]
+    table = Table(["Costs on ", Name(corpus.name)], [LINE_COLUMN, *_COST_COLUMNS], rows)
     return [Heading("What each size costs the model", 4), table]
 
 
-def _cost_row(cost: SizeCost, corpus: SizesOnCorpus) -> Row:
-    cells = [
-        line_cell(cost.line, corpus),
-        *(number_cell(cost.vocab_size, 0), number_cell(cost.compression_ratio), number_cell(cost.parameters, 0)),
-        *(_share_cell(cost.share, 2), _bytes_cell(cost.memory_bytes), number_cell(cost.flops_per_byte, 0)),
-        *(_share_cell(cost.output_share, 1), number_cell(cost.cache_per_byte, 0), _bytes_cell(cost.context_bytes)),
+def _cost_cells(model: Model, row: SizeRow, line: TextCell) -> list[TextCell]:
+    size, ratio = row.vocab_size, row.compression_ratio
+    flops, length = forward_flops(model, size), training_tokens(model, ratio)
+    bound = "" if length is None else f"each at most {_RULE_OF_THREE * length / row.tokens:,.0f} times"
+    return [
+        line,
+        *(number_cell(size, 0), number_cell(ratio), number_cell(model.vocabulary_parameters(size), 0)),
+        *(_share_cell(model.vocabulary_share(size), 2), _bytes_cell(model.vocabulary_bytes(size))),
+        *(number_cell(float(flops.total) / ratio, 0), _share_cell(float(flops.output / flops.total), 1)),
+        *(number_cell(kv_cache_per_token(model) / ratio, 0), _bytes_cell(model.context * ratio)),
+        number_cell(None if length is None else max(0, size - row.used), 0, title=bound),
     ]
-    bound = "" if cost.bound is None else f"each at most {cost.bound:,.0f} times, by the rule of three"
-    cells.append(number_cell(cost.unseen, 0, title=bound))
-    return Row(cells, aside=cost.line in corpus.lost)
 
 
 def _share_cell(share: float, digits: int) -> TextCell:
@@ -78,31 +89,24 @@ def _bytes_cell(n_bytes: float) -> TextCell:
 
 
 def model_nodes(study: VocabularySizes) -> list[Node]:
-    """Return the model, and publications about its size."""
-    if not study.model or not study.law:
+    """Return the model, and what a published law says of its size."""
+    if not study.model:
         return []
+    facts = ", ".join(f"{name.replace('_', ' ')} {_fact(value)}" for name, value in study.model.items())
+    model = Model(**study.model)
+    optima = ", ".join(map(_optimum, law(model)))
     return [
         Heading("The model, and what is published about its size"),
-        Paragraph(_model(study.model)),
-        Paragraph(_law(study.law)),
+        Paragraph(
+            f"The model: {facts}, parameters without vocabulary {model.parameters_without_vocabulary:,}. "
+            "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
+        ),
+        Paragraph(f"By the scaling law of {SOURCE} the compute-optimal size is {optima}. {VALIDITY}"),
     ]
-
-
-def _model(model: Mapping[str, Any]) -> str:
-    facts = ", ".join(f"{name.replace('_', ' ')} {_fact(value)}" for name, value in model.items())
-    return (
-        f"The model: {facts}. FLOPs are those of a forward pass, two for a weight; training takes three times as many. "
-        "Memory is in the precision of the model."
-    )
 
 
 def _fact(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
-
-
-def _law(law: ScalingLaw) -> str:
-    optima = ", ".join(map(_optimum, law.optima))
-    return f"By the scaling law of {law.source} the compute-optimal size is {optima}. {law.validity}"
 
 
 def _optimum(optimum: ScalingOptimum) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,20 +14,16 @@ from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.line_profile import line_css
 from tokbench.report.charts.svg import Axis, Drawing, Tick
 
-_TOLERANCE: Final = 0.3
-
 
 @dataclass(frozen=True)
 class SizeTrace:
-    """The tokens of one text at the sizes of one line: int64[s] sizes and tokens, float64[s] entropy in bits."""
+    """The tokens of one text at the sizes of one line: int64[s] sizes and tokens."""
 
     line: str
     kind: Literal["curve", "ladder", "point"]
     sizes: NDArray[np.int64]
     tokens: NDArray[np.int64]
     n_bytes: float
-    words: float | None = None
-    entropy: NDArray[np.float64] | None = None
 
     @cached_property
     def ratio(self) -> NDArray[np.float64]:
@@ -113,7 +108,7 @@ def size_chart(
     room = Box(left, top, float(chart.width), bottom)
     labels: Sequence[Label | None] = place(ends, room) if chart.labelled else [None] * len(ends)
     drawing = Drawing(chart.width, chart.height, f"{title}{of}; the numbers are in the tables")
-    x_ticks, y_ticks = _size_ticks(x_axis, few=not chart.labelled), y_axis.ticks()[:: 1 if chart.labelled else 2]
+    x_ticks, y_ticks = size_ticks(x_axis, few=not chart.labelled), y_axis.ticks()[:: 1 if chart.labelled else 2]
     titles = ("vocabulary size, tokens", "compression, bytes/token") if chart.labelled else ("", "")
     heading = "" if chart.labelled else title
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
@@ -145,7 +140,8 @@ def _points(plane: _Plane, trace: SizeTrace) -> list[tuple[float, float]]:
     return [(plane.x.at(size), plane.y.at(ratio)) for size, ratio in points]
 
 
-def _size_ticks(axis: Axis, *, few: bool) -> list[Tick]:
+def size_ticks(axis: Axis, *, few: bool = False) -> list[Tick]:
+    """Return ticks at 1, 2 and 5 of each power of ten, or at 1 alone."""
     sizes = [lead * 10**power for power in range(12) for lead in ((1,) if few else (1, 2, 5))]
     return [Tick(axis.at(size), _short(size)) for size in sizes if axis.low <= size <= axis.high]
 
@@ -157,30 +153,9 @@ def _short(size: int) -> str:
 def _path(plane: _Plane, trace: SizeTrace) -> str:
     sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
-        # Two sizes a pixel are enough. A curve knows every size, so that the place of a size is its distance.
-        halves = 2 * round(abs(plane.x.at(float(sizes[-1])) - plane.x.at(float(sizes[0])))) + 2
-        places = np.unique(np.geomspace(sizes[0], sizes[-1], halves).round().astype(np.int64)) - sizes[0]
+        # A size for each second pixel is enough. A curve knows every size, so that the place of a size is its distance.
+        points = round(abs(plane.x.at(float(sizes[-1])) - plane.x.at(float(sizes[0])))) // 2 + 2
+        places = np.unique(np.geomspace(sizes[0], sizes[-1], points).round().astype(np.int64)) - sizes[0]
         sizes, ratio = sizes[places], ratio[places]
-    x = [plane.x.exactly(size) for size in sizes.tolist()]
-    points = np.column_stack([x, [plane.y.exactly(value) for value in ratio.tolist()]])
-    if trace.kind == "curve":
-        points = points[_needed(points)]
-    return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points.tolist())
-
-
-def _needed(points: NDArray[np.float64]) -> list[int]:
-    """Return the points that a path needs: Ramer (1972), Douglas and Peucker (1973)."""
-    kept, parts = {0, len(points) - 1}, [(0, len(points) - 1)]
-    while parts:
-        first, last = parts.pop()
-        if last - first < 2:  # noqa: PLR2004 - there is nothing between them
-            continue
-        (x, y), between = points[first], points[first + 1 : last]
-        across, up = points[last] - points[first]
-        away = np.abs(across * (between[:, 1] - y) - up * (between[:, 0] - x)) / max(math.hypot(across, up), 1e-9)
-        farthest = int(away.argmax())
-        if away[farthest] > _TOLERANCE:
-            middle = first + 1 + farthest
-            kept.add(middle)
-            parts += [(first, middle), (middle, last)]
-    return sorted(kept)
+    spots = zip(sizes.tolist(), ratio.tolist(), strict=True)
+    return "M" + "L".join(f"{plane.x.exactly(size):.1f} {plane.y.exactly(value):.1f}" for size, value in spots)

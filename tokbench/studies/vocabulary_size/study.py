@@ -23,8 +23,7 @@ from tokbench.measuring.token_counts import TokenCounts
 from tokbench.measuring.word_units import UnitSums
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.studies.vocabulary_size.advise import Candidates, recommendation
-from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
-from tokbench.studies.vocabulary_size.costs import costs, describe_model, law
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
 from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
@@ -50,10 +49,12 @@ def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome
     parts = []
     for done, (name, members) in enumerate(lines.items(), 1):
         part = attempt(partial(study.line, name, members, built), name)
-        parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
+        if isinstance(part, Failure):
+            failures.append(part.reason)
+        else:
+            parts.append(part)
         context.progress("drawing curves", done, len(lines))
-    sizes = study.joined([VocabularySizes(failures=failures), *parts])
-    return Outcome(block=sizes, failures=list(sizes.failures))
+    return Outcome(block=study.joined(parts), failures=[*failures, *study.failures])
 
 
 def _lines(ready: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> dict[str, list[PreparedTokenizer]]:
@@ -95,6 +96,10 @@ class _Study:
     seen: dict[tuple[str, str], float]
     mixed: dict[str, MixedLine] = field(default_factory=dict)
     trained_bytes: dict[str, float] = field(default_factory=dict)
+    spans: dict[str, float] = field(default_factory=dict)
+    inside: dict[str, str] = field(default_factory=dict)
+    """By line that was trained on some of the text, a corpus of that text."""
+    failures: list[str] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan:
@@ -113,18 +118,20 @@ class _Study:
             line=name,
             kind="curve" if first.order is not None else "ladder" if len(members) > 1 else "point",
             tokenizers=names,
-            trained=bool(members[0].planned.train_on),
             smallest=first.order.base if first.order else min(sizes),
             largest=max(sizes),
             reason=first.reason,
             spaces=max(built[tokenizer].spaces for tokenizer in names),
             spaces_from=first.spaces_from,
-            spans=max(built[tokenizer].spans for tokenizer in names),
         )
+        self.spans[name] = max(built[tokenizer].spans for tokenizer in names)
         corpora = self._corpora(names[0])
-        shares = {corpus: max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names) for corpus in corpora}
+        for corpus in corpora:
+            seen = max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names)
+            if corpus in self.mixture.weights and trained_on(seen):
+                self.inside[name] = f"trained on {corpus}"
         lost = (self._lost(name, corpus, names) for corpus in corpora)
-        counts, failures = self._counts(members if first.order is None else members[:1])
+        counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
         groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
         whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}
@@ -132,15 +139,7 @@ class _Study:
             self.mixed[name] = mix(name, whole, self.mixture, self.options.model)
             if members[0].planned.train_on:
                 self.trained_bytes[name] = self._trained_bytes(members[0])
-        return _concatenated([
-            VocabularySizes(
-                lines=[line],
-                losses=[loss for loss in lost if loss],
-                in_sample=[SizeInSample(line=name, corpus=corpus, share=x) for corpus, x in shares.items() if x],
-                failures=failures,
-            ),
-            *groups,
-        ])  # fmt: skip
+        return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
 
     def _trained_bytes(self, prepared: PreparedTokenizer) -> float:
         """The corpus that is smallest relative to its weight limits the mixed text."""
@@ -154,9 +153,7 @@ class _Study:
     def _corpora(self, name: str) -> list[str]:
         return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
 
-    def _counts(
-        self, members: Sequence[PreparedTokenizer]
-    ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
+    def _counts(self, members: Sequence[PreparedTokenizer]) -> dict[tuple[str, str], list[TokenCounts]]:
         states: dict[tuple[str, str], list[TokenCounts]] = {}
         lacking: dict[str, list[str]] = {}
         corpora = self._corpora(members[0].name)
@@ -168,12 +165,10 @@ class _Study:
             elif place[1] != WHOLE:
                 reasons = dict.fromkeys(count.reason for count in counts if isinstance(count, Failure))
                 lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
-        more = {
-            corpus: f" (and in {len(groups) - 1:,} more groups)" * (len(groups) > 1)
-            for corpus, groups in lacking.items()
-        }
-        entry = members[0].planned.entry
-        return states, [f"{entry} on {corpus}, {groups[0]}{more[corpus]}" for corpus, groups in lacking.items()]
+        for corpus, groups in lacking.items():
+            more = f" (and in {len(groups) - 1:,} more groups)" * (len(groups) > 1)
+            self.failures.append(f"{members[0].planned.entry} on {corpus}, {groups[0]}{more}")
+        return states
 
     def _cut(
         self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
@@ -186,17 +181,12 @@ class _Study:
         return {place: ladder(list(zip(trained, states, strict=True))) for place, states in counts.items()}
 
     def _group(self, place: Place, line: Line) -> VocabularySizes:
-        text, model = self.texts[place.corpus, place.group], self.options.model
+        text = self.texts[place.corpus, place.group]
         last = int(line.sizes[-1])
         wanted = [*(size for size in self.options.sizes if size < last), last]
         sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
-        size_rows = rows(place, line, text, sizes)
-        every = self.options.points == "all"
-        return VocabularySizes(
-            rows=size_rows,
-            curves=[pack_curve(place, line.curve, text, entropy=every)] if line.curve else [],
-            costs=costs(model, place, line, size_rows) if place.group == WHOLE and model and size_rows else [],
-        )
+        curves = [pack_curve(place, line.curve, text)] if line.curve else []
+        return VocabularySizes(rows=rows(place, line, text, sizes), curves=curves)
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], TextTotals]:
@@ -247,10 +237,9 @@ class _Study:
         )
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
-        study = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
-        model = self.options.model
-        if model is not None:
-            study = replace(study, model=describe_model(model), law=law(model))
+        given = self.options.model
+        model = given.model_dump(mode="json", exclude_none=True) if given else None
+        study = replace(_concatenated(parts), sizes=list(self.options.sizes), model=model)
         return replace(study, recommendation=self._recommendation(study))
 
     def _recommendation(self, study: VocabularySizes) -> SizeRecommendation | None:
@@ -267,21 +256,16 @@ class _Study:
             loss.line: _LOST[loss.lost is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
         }
         left_out |= {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
-        inside = {
-            sample.line: f"trained on {sample.corpus}"
-            for sample in study.in_sample
-            if sample.corpus in weights and trained_on(sample.share)
-        }
         known = {name: line for name, line in self.mixed.items() if name not in left_out}
-        outside = {name: line for name, line in known.items() if name not in inside}
+        outside = {name: line for name, line in known.items() if name not in self.inside}
         candidates = Candidates(
             outside or known,
-            {**inside, **left_out} if outside else left_out,
+            {**self.inside, **left_out} if outside else left_out,
             self._worst_of_all(study),
-            {line.line: line.spans for line in study.lines},
+            self.spans,
             self.trained_bytes,
         )
-        taken = recommendation(self.mixture, candidates, self.options.model, study.law)
+        taken = recommendation(self.mixture, candidates, self.options.model)
         given = self.options.weights
         wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
         return replace(
@@ -317,6 +301,6 @@ class _Study:
 
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
-    names = ("lines", "rows", "curves", "losses", "in_sample", "costs", "failures")
+    names = ("lines", "rows", "curves", "losses")
     lists: dict[str, Any] = {name: [entry for part in parts for entry in getattr(part, name)] for name in names}
     return VocabularySizes(**lists)

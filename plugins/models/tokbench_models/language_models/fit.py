@@ -53,9 +53,7 @@ from tokbench_models.language_models.contract import (
     ModelStates,
     ModelTask,
 )
-from tokbench_models.language_models.costs import refuse_too_large
 from tokbench_models.language_models.texts import PartSizes, TextParts, text_parts
-from tokbench_models.language_models.transformer import TransformerOptions
 
 STUDY: Final = "language_models"
 STEP: Final = "models on "
@@ -111,7 +109,6 @@ class FitModels(Job):
     name: str
     corpus: str
     checkpoints: Key | None = None
-    room: int | None = None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -135,8 +132,6 @@ class FitModels(Job):
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
-        if isinstance(self.options, TransformerOptions):
-            refuse_too_large(learned, n_ids, self.options.body, self.room)
         state = make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
@@ -261,8 +256,7 @@ class _Models:
 
     def _fit(self, names: Sequence[str], parts: TextParts) -> None:
         keys = {name: self._context.key([name], self._kept) for name in names}
-        room = self._plan.config.limits.memory
-        jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name], room) for name in names]
+        jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name]) for name in names]
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
         asked = AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
         self._answers.update((job.name, value) for job, value, _ in self._context.ask(asked))

@@ -89,7 +89,6 @@ SPECS: Final = (
         run=run,
         block=VALIDITY,
         after=(_MODELS,),
-        long=True,
         check=check,
     ),
     csv.SPEC,

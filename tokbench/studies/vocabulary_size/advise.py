@@ -89,7 +89,7 @@ def _largest(choices: Sequence[SizeChoice], allowed: float | None) -> dict[str, 
 def _ranges(mixture: Mixture, candidates: Candidates, model: Model, largest: Mapping[str, int]) -> list[SizeRange]:
     most = {name: largest.get(name, int(line.every[-1])) for name, line in candidates.lines.items()}
     ranges = [
-        plateau(name, line, mixture, model, most[name], candidates.trained_bytes.get(name))
+        plateau(name, line, model, most[name], candidates.trained_bytes.get(name))
         for name, line in candidates.lines.items()
     ]
     costs = {name: least_costs(line, model, most[name]) for name, line in candidates.lines.items()}

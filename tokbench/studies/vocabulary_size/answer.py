@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tokbench.report.cells import percent
+from tokbench.report.document import Row
 from tokbench.report.number_format import byte_size
 from tokbench.report.sections.answer_subject import names
 from tokbench.results.model import Results
@@ -42,26 +43,12 @@ _NO_MODEL: Final = (
 _LIMIT: Final = 0.05
 
 
-class SizeOption(NamedTuple):
-    """A row of the table of sizes, in words; tokens and cost are beyond the recommended size's.
-
-    ``share`` is of embedding and output layer in the model, ``rare`` of ids too rare to be trained.
-    """
-
-    line: str
-    size: int
-    ratio: float
-    tokens: str
-    cost: str
-    share: str
-    rare: str
-
-
 class SizeAnswer(NamedTuple):
     """The answer of a study of vocabulary sizes."""
 
     sentences: Sequence[str]
-    options: Sequence[SizeOption]
+    options: Sequence[Row]
+    """The size that may be taken, and those around it."""
 
 
 def size_answer(results: Results) -> SizeAnswer | None:
@@ -180,26 +167,20 @@ class _Wording:
         for reason, lines in by_reason.items():
             yield f"{names(lines)} cannot be recommended: {reason}."
 
-    def options(self) -> Iterator[SizeOption]:
+    def options(self) -> Iterator[Row]:
         taken = self._taken
-        if taken is None:
-            return
-        own = sorted(
-            (choice for choice in self._recommendation.choices if choice.line == taken.line), key=lambda c: c.vocab_size
-        )
-        place = own.index(taken)
-        around = own[max(0, place - _BESIDE) : place + _BESIDE + 1]
-        for choice in around:
-            more = choice.more
-            yield SizeOption(
-                line=choice.line,
-                size=choice.vocab_size,
-                ratio=choice.compression_ratio,
-                tokens="" if more is None or choice is taken else _beyond(more, choice.more_low, choice.more_high),
-                cost="" if choice is taken else _cost(choice, taken),
-                share="" if choice.share is None else percent(choice.share),
-                rare="" if choice.too_rare is None else percent(choice.too_rare),
-            )
+        own = [choice for choice in self._recommendation.choices if taken and choice.line == taken.line]
+        own.sort(key=lambda choice: choice.vocab_size)
+        place = own.index(taken) if taken else 0
+        for choice in own[max(0, place - _BESIDE) : place + _BESIDE + 1]:
+            more = choice.more is not None and choice is not taken
+            yield Row([
+                choice.line, f"{choice.vocab_size:,}", f"{choice.compression_ratio:.3f}",
+                _beyond(choice.more or 0.0, choice.more_low, choice.more_high) if more else "",
+                "" if choice is taken else _cost(choice, taken),
+                "" if choice.share is None else percent(choice.share),
+                "" if choice.too_rare is None else percent(choice.too_rare),
+            ])  # fmt: skip
 
 
 def _range(sizes: SizeRange, over: str) -> Iterator[str]:
@@ -210,17 +191,6 @@ def _range(sizes: SizeRange, over: str) -> Iterator[str]:
             f"Take {sizes.line} with {about(sizes.smallest)} to {about(sizes.largest)} tokens {over}: the cost of a "
             f"byte of text is within 2 % of the least there, which {about(sizes.best)} have."
         )
-    parts = []
-    if sizes.below:
-        parts.append(f"smaller needs more tokens ({about(sizes.below.vocab_size)}: {_beyond(sizes.below.tokens)})")
-    if sizes.above:
-        met = sizes.above.times
-        spends = "" if met is None else f" and spends it on ids that training meets {_times(met)}"
-        cost = _beyond(sizes.above.cost)
-        parts.append(f"larger widens the output layer{spends} ({about(sizes.above.vocab_size)}: {cost} FLOPs per byte)")
-    if parts:
-        sentence = "; ".join(parts)
-        yield f"{sentence[0].upper()}{sentence[1:]}."
     if sizes.open_above and not _is_too_small(sizes):
         yield f"It has no larger size than {sizes.largest:,}, and a larger one may cost as little."
     if sizes.open_below:
@@ -257,15 +227,6 @@ def about(size: int) -> str:
     ('16,000', '260')
     """
     return f"{about_number(size):,.0f}"
-
-
-def _times(met: float) -> str:
-    """Return how often, in words.
-
-    >>> _times(12_345), _times(0.4)
-    ('12,000 times on average', 'less than once on average')
-    """
-    return "less than once on average" if met < 1 else f"{about_number(met):,.0f} times on average"
 
 
 def _share(share: float) -> str:

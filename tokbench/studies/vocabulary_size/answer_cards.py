@@ -19,7 +19,7 @@ from tokbench.report.document import (
     captioned,
     sentence_paragraphs,
 )
-from tokbench.studies.vocabulary_size.answer import SizeAnswer, SizeOption, about
+from tokbench.studies.vocabulary_size.answer import SizeAnswer, about
 from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
 
@@ -54,14 +54,9 @@ def size_cards(answer: SizeAnswer, advice: SizeRecommendation | None, styles: Ma
         rows = [_line_row(sizes, advice) for sizes in advice.ranges]
         cards.append([captioned(Table(_LINES, _LINE_COLUMNS, rows))])
     if answer.options:
-        table = Table(_CAPTION, _COLUMNS, [_option_row(option) for option in answer.options])
+        table = Table(_CAPTION, _COLUMNS, answer.options)
         cards.append([captioned(table), Paragraph(_LEGEND, "legend")])
     return Cards(cards, wide=True)
-
-
-def _option_row(option: SizeOption) -> Row:
-    taken = option.line, f"{option.size:,}", f"{option.ratio:.3f}"
-    return Row([*taken, option.tokens, option.cost, option.share, option.rare])
 
 
 def _line_row(sizes: SizeRange, advice: SizeRecommendation) -> Row:

@@ -118,19 +118,6 @@ class SizeChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeBeside:
-    """A size outside of a range, compared with the nearer end of the range."""
-
-    vocab_size: int
-    tokens: float
-    """Further tokens, as a share."""
-    cost: float
-    """Further FLOPs of a byte of text, as a share."""
-    times: float | None = None
-    """Mean occurrences in training of the ids between the end and this size, if known."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class SizeRange:
     """The sizes of a line with nearly the least cost of a byte of text, over all corpora."""
 
@@ -153,8 +140,6 @@ class SizeRange:
     """By corpus, the least cost beyond the best line's, as a share of it."""
     refused: str = ""
     """Why the line is not recommended."""
-    below: SizeBeside | None = None
-    above: SizeBeside | None = None
     training_bytes: float | None = None
     """Training text of the line in this run."""
     sizes: list[int] = field(default_factory=list)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tokbench.studies.vocabulary_size.options import BYTES, Model
+from tokbench.studies.vocabulary_size.options import Model
 
 Floats = NDArray[np.float64]
 
@@ -67,14 +67,3 @@ def training_tokens(model: Model, bytes_per_token: float) -> float | None:
     if model.training_tokens is not None:
         return model.training_tokens
     return None if model.training_bytes is None else model.training_bytes / bytes_per_token
-
-
-def kv_cache_per_token(model: Model) -> float:
-    """Return the bytes of keys and values of one token: 2 x layers x kv width x bytes of ``cache_precision``.
-
-    Shared heads make it smaller (Ainslie et al. 2023, "GQA").
-
-    >>> kv_cache_per_token(Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8)) / 1024
-    128.0
-    """
-    return 2 * model.layers * model.kv_width * BYTES[model.cache_precision]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
 from tokbench.measuring.metric import Role
 from tokbench.tokenizers.options import Options
-
-Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
-
-BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
-"""Bytes of one number, without the scales of quantized formats."""
 
 STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ERRORS, Role.LOST_CHARACTERS, Role.ID_COUNTS)
 
@@ -46,8 +41,6 @@ class Model(Options):
     tied: bool = Field(default=False, description="the output layer is the embedding, not a matrix of its own")
     positions: int = Field(default=0, ge=0, description="learned position embeddings, as GPT-2 has; 0: none")
     biases: bool = Field(default=False, description="biases in every matrix and norm, as GPT-2 has")
-    precision: Precision = Field(default="bf16", description="format of the weights")
-    cache_precision: Precision = Field(default="bf16", description="format of the cache of keys and values")
     training_tokens: float | None = Field(None, gt=0, allow_inf_nan=False, description="tokens of training")
     training_bytes: float | None = Field(None, gt=0, allow_inf_nan=False, description="bytes of training text")
 
@@ -133,10 +126,6 @@ class Model(Options):
     def vocabulary_share(self, vocab_size: int) -> float:
         """Of embedding and output layer in all parameters."""
         return self.vocabulary_parameters(vocab_size) / self.parameters(vocab_size)
-
-    def vocabulary_bytes(self, vocab_size: int) -> float:
-        """Memory of embedding and output layer in ``precision``."""
-        return self.vocabulary_parameters(vocab_size) * BYTES[self.precision]
 
 
 COMMON_SIZES: Final = (

@@ -9,7 +9,7 @@ from tokbench.report.document import Column, Heading, Name, Node, Paragraph, Rai
 from tokbench.report.number_format import byte_size
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.block import SizeRow, VocabularySizes
-from tokbench.studies.vocabulary_size.compute import forward_flops, kv_cache_per_token, training_tokens
+from tokbench.studies.vocabulary_size.compute import forward_flops, training_tokens
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, ScalingOptimum, law
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
@@ -24,10 +24,8 @@ _COST_HEADS: Final[Mapping[str, str]] = {
     "bytes/token": "of the whole corpus",
     "parameters": "of embedding and output layer",
     "share": "of all parameters",
-    "memory": "of embedding and output layer",
     "FLOPs/byte": ("of a forward pass for a byte of text: attention at half the context, feed-forward, output layer"),
     "output": "share of the output layer in the FLOPs",
-    "cache/byte": "bytes of keys and values for a byte of text",
     "context": "text that fits the context",
     "unseen": (
         "ids that the measured text does not hold; each is to be expected at most so often in training as the bound "
@@ -73,9 +71,9 @@ def _cost_cells(model: Model, row: SizeRow, line: TextCell) -> list[TextCell]:
     return [
         line,
         *(number_cell(size, 0), number_cell(ratio), number_cell(model.vocabulary_parameters(size), 0)),
-        *(_share_cell(model.vocabulary_share(size), 2), _bytes_cell(model.vocabulary_bytes(size))),
+        _share_cell(model.vocabulary_share(size), 2),
         *(number_cell(float(flops.total) / ratio, 0), _share_cell(float(flops.output / flops.total), 1)),
-        *(number_cell(kv_cache_per_token(model) / ratio, 0), _bytes_cell(model.context * ratio)),
+        _bytes_cell(model.context * ratio),
         number_cell(None if length is None else max(0, size - row.used), 0, title=bound),
     ]
 

@@ -117,5 +117,5 @@ def test_bodies_and_rates_that_cannot_be_are_refused(options, message):
 
 def test_missing_jax_is_said_when_options_are_read(monkeypatch):
     monkeypatch.setattr("tokbench_models.language_models.transformer.find_spec", lambda name: None)
-    with pytest.raises(ValidationError, match=r"pip install 'tokbench\[lm\]'"):
+    with pytest.raises(ValidationError, match=r"pip install 'tokbench-models\[lm\]'"):
         TransformerOptions()

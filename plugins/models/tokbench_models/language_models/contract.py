@@ -18,7 +18,7 @@ from tokbench.plugin import Encoded
 if TYPE_CHECKING:
     from tokbench.plugin import Progress
     from tokbench.plugin.metrics import Measured, NotApplicable
-    from tokbench_models.language_models.block import BitsComparison, ModelTraining, ModelWords
+    from tokbench_models.language_models.block import BitsComparison, ModelTraining
     from tokbench_models.language_models.scored_bits import ScoredBits
 
 
@@ -93,7 +93,6 @@ class ModelOutcome(NamedTuple):
     deciding: Sequence[str]
     least: float
     scored: Mapping[str, ScoredBits] = MappingProxyType({})
-    words: ModelWords | None = None
     trainings: Mapping[str, ModelTraining] = MappingProxyType({})
 
 

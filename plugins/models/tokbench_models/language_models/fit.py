@@ -338,7 +338,6 @@ class _Models:
             scored_duplicates=scored.duplicates,
             blocks=blocks,
             comparisons=list(outcome.comparisons),
-            words=outcome.words,
             trainings=dict(outcome.trainings),
             trained_ids={name: fitted.trained_ids for name, fitted in sound.items()},
         )

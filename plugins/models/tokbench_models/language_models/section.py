@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -35,7 +35,7 @@ from tokbench_models.language_models.block import (
     TrainedIds,
 )
 from tokbench_models.language_models.charts import bits_charts, by_block
-from tokbench_models.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
+from tokbench_models.language_models.verdicts import depends, differences, explanation, sentence, summary, words
 
 _WHOLE: Final = 10
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
@@ -49,7 +49,6 @@ TRAINED_IDS_COLUMNS: Final = (
     *("training tokens an id", "held-out tokens never trained"),
     *("bytes per token, training", "bytes per token, held out"),
 )
-_NGRAM_COLUMN: Final = "n-grams of the same text, best order"
 
 
 def bits_per_byte_document(tables: CellTables) -> Section | None:
@@ -59,7 +58,7 @@ def bits_per_byte_document(tables: CellTables) -> Section | None:
 
 
 def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
-    model = [f": {study.words.model}"] if study.words else []
+    model = [f": {words(study).model}"] if study.trainings else []
     return [
         Heading(["On ", Name(study.corpus), *model]),
         Paragraph(explanation(study)),
@@ -67,8 +66,8 @@ def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
         *_charts(tables, study),
         *_numbers(tables, study),
         *_verdicts(study),
-        *_trainings(tables, study),
-        Paragraph(limits(study), "legend"),
+        *_trainings(study),
+        Paragraph(words(study).limits, "legend"),
     ]
 
 
@@ -78,11 +77,6 @@ def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
         return []
     over = ", over the text that its models have learned from" if study.trainings else ""
     legend = f"A line for each tokenizer{over}; less is better."
-    if len(charts) > 1:
-        legend += (
-            " The second chart shows the models that decide from near: what each tokenizer needs beyond the mean of "
-            f"all but the baselines. Where two lines cross there by more than chance, the verdict {depends(study)}."
-        )
     keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
     return [Rich([keys, Multiples([chart.drawing for chart in charts], look="profiles"), Paragraph(legend, "legend")])]
 
@@ -174,23 +168,12 @@ def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> Text
     return TextCell(line=text, look="" if pair.verdict == "better" else "pale", title=title)
 
 
-def _trainings(tables: CellTables, study: BitsPerByte) -> list[Node]:
+def _trainings(study: BitsPerByte) -> list[Node]:
     names = [name for name in by_block(study) if name in study.trainings]
     if not names:
         return []
-    ngrams = next(
-        (
-            other
-            for other in (tables.results.studies.get(BITS_PER_BYTE) or [])
-            if not other.trainings and _same_text(other, study)
-        ),
-        None,
-    )
     columns = [Column("tokenizer", sort="ascending"), *(Column(head, numeric=True) for head in _TRAINING_COLUMNS)]
     rows = [[TextCell(line=name, title=name), *_training(study.trainings[name])] for name in names]
-    if ngrams:
-        columns.append(Column(_NGRAM_COLUMN, numeric=True))
-        rows = [[*cells, best] for cells, best in zip(rows, _best_models(tables, ngrams, names), strict=True)]
     table = Table(
         "How the models were trained; the learning rate was chosen on a tenth of the text where several were tried",
         columns,
@@ -215,22 +198,6 @@ def _training(training: ModelTraining) -> list[TableCell]:
 
 def _tried(training: ModelTraining) -> str:
     return tried_rates(training.learning_rate, training.rates)
-
-
-def _same_text(one: BitsPerByte, other: BitsPerByte) -> bool:
-    texts = [
-        (study.corpus, study.train, study.training_bytes, study.scored_documents, study.scored_bytes)
-        for study in (one, other)
-    ]
-    return texts[0] == texts[1]
-
-
-def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -> Iterator[str]:
-    metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
-    for name in names:
-        values = [metric.cells[name].value for metric in metrics]
-        known = [(value, model) for value, model in zip(values, study.models, strict=True) if value is not None]
-        yield "{:.3f}, {}".format(*min(known)) if known else ""
 
 
 def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:

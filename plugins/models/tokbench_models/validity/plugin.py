@@ -92,7 +92,6 @@ SPECS: Final = (
         check=check,
     ),
     csv.SPEC,
-    csv.TOKENIZERS_SPEC,
 )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from tokbench.plugin.metrics import WHOLE
 from tokbench.plugin.report import (
     Bullets,
     CellTables,
@@ -23,10 +21,7 @@ from tokbench.plugin.report import (
     TextCell,
 )
 from tokbench.report.charts.heat import LEVELS
-from tokbench.report.charts.labels import Box
-from tokbench.report.charts.svg import Axis, Drawing
-from tokbench.report.document import Chooser, Multiples, Pane
-from tokbench.report.section import Chart
+from tokbench.report.document import Chooser, Pane
 from tokbench_models.language_models.section import TRAINED_IDS_COLUMNS, trained_ids_cells
 from tokbench_models.language_models.verdicts import listed
 from tokbench_models.validity.block import (
@@ -44,14 +39,9 @@ from tokbench_models.validity.findings import (
     findings,
     lies_apart,
     signed,
-    with_interval,
 )
 
 _CLAIMED: Final = "H"
-_WIDTH, _HEIGHT, _FRAME = 290, 230, Box(54.0, 22.0, 280.0, 176.0)
-_ROOM: Final = 0.06
-_MOST_TICKS: Final = 4
-_MOST_CHARTS: Final = 12
 _HYPOTHESIS_COLUMNS: Final = (
     *(Column("class"), Column("claim")),
     *(Column("rho or difference", numeric=True), Column("p, Holm", numeric=True)),
@@ -94,7 +84,6 @@ def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
         *([Details(more, [Bullets(further)])] if further else []),
         *([_hypotheses(study, names)] if study.hypotheses else []),
         *_left_out(study),
-        *_charts(tables, study),
         Chooser("Class of tokenizers", f"validity-{number}", panes, key="class", packed=True),
         *(_scores_nodes(study.scores, study.corpus) if study.scores else []),
         Paragraph(_SCORES_LIMITS if study.scores else _LIMITS, "legend"),
@@ -111,7 +100,7 @@ def _explanation(study: Validity) -> str:
         "direction is better, it is positive if larger numbers go with more bits. Intervals are of 95 %. They take "
         f"into account that other {drawn} ({study.draws:,} draws) and other tokenizers (Bonett and Wright "
         "2000) would give other numbers. The tooltip and validity.csv have the narrower interval for these "
-        "tokenizers alone, and Kendall's tau. The p-values of hypotheses are corrected for their number (Holm); "
+        "tokenizers alone. The p-values of hypotheses are corrected for their number (Holm); "
         "the intervals of sentences and tables are not."
     )
 
@@ -222,9 +211,8 @@ def _correlation(rank: RankCorrelation | None, *, claimed: bool) -> TextCell:
         return TextCell(line="–", look="none", title=rank.reason)
     alone = between(rank.fixed_low, rank.fixed_high)
     title = (
-        f"{'in a hypothesis' if claimed else 'exploratory'}; {rank.tokenizers} tokenizers; "
-        f"{alone and f'for these tokenizers alone {alone}; '}tau {signed(rank.tau or 0.0)} "
-        f"{between(rank.tau_low, rank.tau_high)}"
+        f"{'in a hypothesis' if claimed else 'exploratory'}; {rank.tokenizers} tokenizers"
+        f"{alone and f'; for these tokenizers alone {alone}'}"
     )
     interval = between(rank.ci_low, rank.ci_high)
     return TextCell(
@@ -235,121 +223,4 @@ def _correlation(rank: RankCorrelation | None, *, claimed: bool) -> TextCell:
     )
 
 
-def _charts(tables: CellTables, study: Validity) -> list[Node]:
-    charts = validity_charts(tables, study)
-    upwards = "the score" if study.scores else "bits per byte"
-    legend = (
-        f"A point for each tokenizer: the metric across, {upwards} upwards. Shown are the hypotheses, and of the "
-        "first class the strongest and the weakest correlation besides; validity.csv has all."
-    )
-    return [Rich([Multiples(charts, look="wide"), Paragraph(legend, "legend")])] if charts else []
-
-
-class _Place(NamedTuple):
-    members: str
-    metric: str
-    model: str
-
-
-def validity_charts(tables: CellTables, study: Validity) -> list[Drawing]:
-    """Return the charts."""
-    drawings = (_chart(tables, study, place) for place in _places(study))
-    return [drawing for drawing in drawings if drawing]
-
-
-def _places(study: Validity) -> Iterable[_Place]:
-    claims = (claim for claim in study.hypotheses if claim.value is not None)
-    places = [_Place(claim.tokenizer_class, claim.metric, claim.model) for claim in claims]
-    for members in study.classes[:1]:
-        others = [
-            correlation
-            for correlation in members.correlations
-            if correlation.rho is not None
-            and correlation.model in study.deciding
-            and correlation.metric not in study.models
-        ]
-        others.sort(key=lambda correlation: -abs(correlation.rho or 0.0))
-        ends = [others[0], others[-1]] if others else []
-        places = [
-            *places[: _MOST_CHARTS - 2],
-            *(_Place(members.name, correlation.metric, correlation.model) for correlation in ends),
-        ]
-    return dict.fromkeys(places)
-
-
-def _chart(tables: CellTables, study: Validity, place: _Place) -> Drawing | None:
-    [members] = [members for members in study.classes if members.name == place.members]
-    [correlation] = [
-        correlation
-        for correlation in members.correlations
-        if (correlation.metric, correlation.model) == (place.metric, place.model)
-    ]
-    points = []
-    for name in members.tokenizers:
-        x, y = _value(tables, study, place.metric, name), _target(tables, study, place.model, name)
-        if x is not None and y is not None:
-            points.append(RankPoint(name, x, y))
-    if not points:
-        return None
-    names = ValidityNames.of(tables, study)
-    heading = f"{names.metric(place.model)}: rho {with_interval(correlation)}"
-    below = f"{names.metric(place.metric)}, {place.members}"
-    against = "" if study.scores else "bits per byte of "
-    title = f"{below}, against {against}{heading}; the numbers are in the tables"
-    return rank_scatter(title, heading, points, below, "(score)" if study.scores else "bits per byte")
-
-
-def _value(tables: CellTables, study: Validity, metric: str, name: str) -> float | None:
-    cell = tables.cell(metric, study.corpus, WHOLE, name)
-    return cell.value if cell else None
-
-
-def _target(tables: CellTables, study: Validity, model: str, name: str) -> float | None:
-    if study.scores is None:
-        return _value(tables, study, model, name)
-    score = study.scores.scores.get(name)
-    return score.score if score else None
-
-
-class RankPoint(NamedTuple):
-    """A tokenizer; y is bits per byte or the score."""
-
-    name: str
-    x: float
-    y: float
-
-
-def rank_scatter(
-    title: str, heading: str, points: Sequence[RankPoint], x_title: str, unit: str = "bits per byte"
-) -> Drawing:
-    """Return the chart of one or more tokenizers.
-
-    >>> drawing = rank_scatter("t", "order 3", [RankPoint("a", 1.0, 3.0), RankPoint("b", 2.0, 2.5)], "bytes per token")
-    >>> [line for line in drawing.lines if "circle" in line]
-    ['<circle class="mark" cx="66.1" cy="30.2" r="3"/>', '<circle class="mark" cx="267.9" cy="167.8" r="3"/>']
-    """
-    x_axis = _axis([point.x for point in points], _FRAME.left, _FRAME.right)
-    y_axis = _axis([point.y for point in points], _FRAME.bottom, _FRAME.top)
-    drawing = Drawing(_WIDTH, _HEIGHT, title)
-    ticks = x_axis.ticks()
-    ticks = ticks[:: 1 + (len(ticks) - 1) // _MOST_TICKS]
-    drawing.grid(_FRAME, ticks, y_axis.ticks(), titles=(x_title, ""), heading=heading)
-    for point in points:
-        with drawing.group("p0", f"{point.name}: {point.x:.4g}, {point.y:.3f} {unit}"):
-            drawing.draw("circle", css="mark", cx=x_axis.at(point.x), cy=y_axis.at(point.y), r=3)
-    return drawing
-
-
-def _axis(values: Sequence[float], start: float, end: float) -> Axis:
-    room = (max(values) - min(values)) * _ROOM or 0.5
-    return Axis(min(values) - room, max(values) + room, start, end)
-
-
-def rank_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the charts."""
-    for study in tables.results.studies.get(VALIDITY) or []:
-        for drawing in validity_charts(tables, study):
-            yield Chart(f"validity-{study.corpus}-{study.family}", drawing)
-
-
-SECTION: Final = SectionSpec(name="validity", place=70, build=validity_document, charts=rank_charts)
+SECTION: Final = SectionSpec(name="validity", place=70, build=validity_document)

@@ -316,10 +316,16 @@ class _Planner:
         rest_on = {role for spec in wanted for role in spec.roles}
         for entry in self._config.metrics:
             family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
-            if family and family.comes_with and family.role not in rest_on:
-                self._problem(entry.path, f"{entry.name!r} comes with {family.comes_with} instead")
-        measured = any(family.clocked for family, _ in self._plan.metrics)
-        self._plan.reads_again = measured or any(spec.reads_texts for spec in wanted)
+            if family and family.role not in rest_on and (study := self._comes_with(family)):
+                self._problem(entry.path, f"{entry.name!r} comes with {study} instead")
+        self._plan.reads_again = any(
+            family.clocked or (family.study and not family.own_texts) for family, _ in self._plan.metrics
+        )
+
+    def _comes_with(self, family: MetricFamily) -> str:
+        """Return the study that a family without metrics of its own serves; empty for none."""
+        study = next((spec for spec in self._registry.studies if family.role in spec.roles), None)
+        return "" if family.values or study is None else f"a study: write {study.key!r}"
 
     def study_problems(self) -> None:
         for name, options in self._plan.studies.items():
@@ -378,7 +384,7 @@ class _Planner:
             self._plan.reporters += [spec] if spec else []
         elif name in known and family.name not in due:
             path = (*_FORMATS, self._config.formats.index(name))
-            lacking = family.comes_with or f"the metrics {family.name!r}: add them"
+            lacking = self._comes_with(family) or f"the metrics {family.name!r}: add them"
             self._problem(path, f"format {name!r} comes with {lacking} as well")
 
     def _problem(self, path: Path, message: str) -> None:

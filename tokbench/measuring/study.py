@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from tokbench.foundation.failures import Failure
+from tokbench.foundation.failures import Failure, tracebacks
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
 from tokbench.measuring.examples import DocumentExample
-from tokbench.measuring.job import Job
+from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.measuring.metric import Measured, NotApplicable, Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
@@ -24,6 +25,7 @@ from tokbench.results.study_blocks import BlockType
 from tokbench.tokenizers.options import Options
 
 J = TypeVar("J", bound=Job)
+T = TypeVar("T")
 
 
 class StudyProblem(NamedTuple):
@@ -141,6 +143,43 @@ def _no_problem(plan: Plan, options: Any) -> Iterator[StudyProblem]:  # noqa: AR
     yield from ()
 
 
+@dataclass(frozen=True)
+class Answers(Generic[T]):
+    """The answers of tokenizers to one question, by name, and the reasons why others have none."""
+
+    values: Mapping[str, T]
+    reasons: Mapping[str, str]
+    failures: Mapping[str, Failure]
+    """Those of the others that failed at the question."""
+
+    def outcome(self, block: Any) -> Outcome:
+        """Return an outcome with a block; a failure makes the run fail."""
+        failures = [f"{name}: {failure.reason}" for name, failure in self.failures.items()]
+        return Outcome(block=block, failures=failures, tracebacks=tracebacks(self.failures.values()))
+
+
+def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **given: Any) -> Answers[T]:
+    """Ask every ready tokenizer in a worker; a later run takes the answers from the store.
+
+    Args:
+        context: the run.
+        doing: what is done, in words such as ``counting indents``.
+        question: takes a tokenizer, and ``given``; a function of a module, because it is sent as a pickle.
+        given: plain values. The answer is kept under them, the tokenizer, and the code of the study.
+    """
+    reasons = {prepared.name: prepared.reason for prepared in context.prepared if not prepared.facts}
+    jobs = [
+        TokenizerJob((prepared.name,), doing, "its own texts", partial(question, **given))
+        for prepared in context.prepared
+        if prepared.facts
+    ]
+    kept = Kept(doing, given, counted=f"{doing}: {{}} tokenizers")
+    answers = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}
+    failures = {name: value for name, value in answers.items() if isinstance(value, Failure)}
+    values = {name: value for name, value in answers.items() if name not in failures}
+    return Answers(values, reasons | {name: failure.reason for name, failure in failures.items()}, failures)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudySpec:
     """The description of a study, which a plugin registers."""
@@ -163,8 +202,6 @@ class StudySpec:
     """The studies of the run whose outcome it reads; they run before it."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
-    reads_texts: bool = False
-    """It reads the text of corpora again."""
     lacks: Callable[[Any], str] | None = None
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] = _no_problem

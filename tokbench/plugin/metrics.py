@@ -21,7 +21,7 @@ from tokbench.measuring.metric import (
     TimedOutcome,
     TimedText,
 )
-from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudySpec
+from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudySpec, ask_each
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.results.study_blocks import BlockType
@@ -53,6 +53,7 @@ __all__ = [
     "Sums",
     "TimedOutcome",
     "TimedText",
+    "ask_each",
     "counted",
     "declared",
     "interval",

@@ -208,8 +208,8 @@ def test_without_a_study_there_is_none(write_config, tmp_path):
 @pytest.mark.parametrize(
     ("parts", "place", "names"),
     [
-        ({"metrics": "[curve]"}, "run.yaml:7:11", ["'curve'", "study: {vocabulary: {}}"]),
-        ({"formats": "[csv, curve]"}, "run.yaml:8:25", ["'curve'", "study: {vocabulary: {}}"]),
+        ({"metrics": "[curve]"}, "run.yaml:7:11", ["'curve'", "'study.vocabulary'"]),
+        ({"formats": "[csv, curve]"}, "run.yaml:8:25", ["'curve'", "'study.vocabulary'"]),
         ({"extra": "study: {vocabulry: {}}\n"}, "run.yaml:9:9", ["'vocabulry'", "'vocabulary'"]),
         ({"extra": "study: {vocabulary: {weights: {smple: 1}}}\n"}, "run.yaml:9:39", ["'smple'", "'sample'"]),
         ({"extra": "study: {vocabulary: {weights: {sample: 0}}}\n"}, "run.yaml:9:21", ["weight"]),

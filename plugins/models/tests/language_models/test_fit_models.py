@@ -275,7 +275,7 @@ def transformers(small_transformers):
 
 def test_transformers_of_two_workers_are_the_same(small_transformers, transformers):
     assert tokbench.run(small_transformers, workers=2, store=False).frame.to_csv() == transformers.frame.to_csv()
-    ngrams, study = transformers.studies.get(BITS_PER_BYTE)
+    _, study = transformers.studies.get(BITS_PER_BYTE)
     assert len(study.trainings["one"].seeds) == 2
     page = html.render(transformers)
     assert page.count('aria-label="Trainings on c"') == 1, "n-grams have no trainings"

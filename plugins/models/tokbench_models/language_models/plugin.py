@@ -25,7 +25,6 @@ SPECS: Final = (
         summary="small language models trained on the ids of each tokenizer",
         run=lambda context, _: fit_models(context),
         block=BITS_PER_BYTE,
-        reads_texts=True,
         lacks=lacks,
     ),
     bits_per_byte.SPEC,

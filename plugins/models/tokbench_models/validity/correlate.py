@@ -221,9 +221,9 @@ class _Study:
             reason = tokenizers.reason or "no correlation: see the table of the class"
             return replace(outcome, reason=reason), 0.0
         if bound is None:
-            both = (claimed.metric, model), (claimed.better_than, model)
-            draws = np.stack([correlations.drawn[key] for key in both], axis=1)
-            apart, low, high = difference(*(correlations.rho[key] for key in both), draws)
+            one, two = (claimed.metric, model), (claimed.better_than, model)
+            draws = np.stack([correlations.drawn[one], correlations.drawn[two]], axis=1)
+            apart, low, high = difference(correlations.rho[one], correlations.rho[two], draws)
             return replace(outcome, value=apart, ci_low=low, ci_high=high, p=_p_of(apart, low, high)), apart
         side = (value.value - bound) * (1 if claimed.at_most is None else -1)
         low, high, p = value.low, value.high, value.p_value(bound)

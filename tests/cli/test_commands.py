@@ -33,21 +33,6 @@ def test_check_says_what_would_be_done(write_config):
     assert outcome.output.endswith("nothing wrong\n")
 
 
-def test_check_tells_what_training_models_takes(write_config):
-    pytest.importorskip("jax")
-    path = write_config(
-        tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}",
-        metrics="[{transformer: {width: 64, layers: 8, heads: 2, context_bytes: 256, step_bytes: 4096, seeds: 100, rates: [0.008]}}]",
-        extra="limits: {memory: 300MB}",
-    )
-    output = CliRunner().invoke(command, ["check", str(path)]).output
-    # 100 seeds on 90 % of 10,024 bytes, 6 * tokens * (12 * 8 * 64 * 64 + (ids + 1) * 64 + 8 * window * 64) operations
-    # each, 6e9 to 3e10 a second: a token is a byte in windows of 256, or three bytes in windows of 85.
-    assert "transformer on sample, n with 300 ids: about 85 MB of memory, 0.5 to 2.3 minutes of CPU time\n" in output
-    assert "bytes with 256 ids: about 364 MB of memory, 1.6 to 8.1 minutes" in output
-    assert output.count("more than the 300 MB that there are") == 1
-
-
 @pytest.mark.slow
 def test_exit_codes_and_streams(write_config, tmp_path):
     (tmp_path / "reports" / "test").mkdir(parents=True)

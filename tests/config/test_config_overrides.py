@@ -105,16 +105,6 @@ def test_only_some_tokenizers_are_measured_and_loaded(write_config):
     assert cell(whole, "gpt-4.1-400", "tokens").value == cell(results, "gpt-4.1-400", "tokens").value
 
 
-def test_only_with_a_study_keeps_the_smaller_sizes_of_what_is_kept(write_config):
-    tokenizers = (
-        "  s: {backend: sentencepiece, hard_vocab_limit: false, train: {corpus: sample, vocab_size: 500},"
-        " grid: {model_type: [bpe, unigram]}}"
-    )
-    path = write_config(tokenizers=tokenizers, extra="study: {vocabulary: {sizes: [400]}}\n")
-    results = tokbench.run(path, workers=0, only=["s-unigram"])
-    assert list(results.tokenizers) == ["s-400-unigram", "s-500-unigram"]
-
-
 @pytest.mark.parametrize(
     ("only", "message"),
     [

@@ -75,6 +75,7 @@ SECTIONS = {
     ),
     BACKENDS: ("backends", "published names"),
     ROOT / "tokbench" / "metrics" / "README.md": ("metrics",),
+    ROOT / "plugins" / "models" / "docs" / "metrics.md": ("families of models",),
     VOCABULARY: ("equal size",),
     GUIDE: ("hooks", "capabilities", *(f"{name} example" for name in EXAMPLES)),
 }
@@ -284,10 +285,11 @@ def capitalized(text):
     return text[:1].upper() + text[1:]
 
 
-def metrics():
+def metrics(of=lambda distribution: distribution != "tokbench-models"):
     """A table for each family; metrics that differ in a number alone share one row."""
     parts = []
-    for spec in (entry.spec for _, entry in sorted(load_registry().metrics.entries.items())):
+    families = sorted(load_registry().metrics.entries.items())
+    for spec in (entry.spec for _, entry in families if of(entry.plugin.distribution)):
         rows = []
         for _, alike in itertools.groupby(spec.values, key=lambda value: re.sub(r"\d+", "#", value.id + value.formula)):
             first, *more = alike
@@ -297,6 +299,10 @@ def metrics():
         heading = f"### `{spec.name}`\n\n{capitalized(spec.summary)}."
         parts.append(f"{heading}\n\n{table(['metric', 'formula', 'unit', 'better'], rows)}")
     return "\n\n".join(parts)
+
+
+def families_of_models():
+    return metrics(lambda distribution: distribution == "tokbench-models")
 
 
 def hooks():

@@ -55,7 +55,6 @@ def test_the_formats_register_themselves():
         "agreement": "agreement.csv",
         "overlap": "overlap.csv",
         "validity": "validity.csv",
-        "validity_tokenizers": "validity_tokenizers.csv",
         "pytest_benchmark": "pytest-benchmark.json",
     }
 

@@ -13,6 +13,7 @@ class SizeLine:
     """One line over vocabulary sizes: a vocabulary cut to every size, or several trained ones.
 
     Attributes:
+        line: its name.
         kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
         tokenizers: its tokenizers.
         smallest, largest: its range of sizes.
@@ -35,6 +36,8 @@ class SizeRow:
     """One size of a line on one group.
 
     Attributes:
+        line, corpus, group, vocab_size: the place.
+        tokens: of the text.
         compression_ratio, ci_low, ci_high: bytes per token, with its 95 % interval.
         entropy: of the tokens, bits.
         used: the number of ids that occur.
@@ -65,6 +68,7 @@ class PackedCurve:
     """Every size of a line on one group.
 
     Attributes:
+        line, corpus, group: the place.
         bytes: of the text.
         base: the smallest size, without merges.
         units: the tokens at that size.
@@ -82,7 +86,12 @@ class PackedCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLoss:
-    """The losses of a line on a corpus: the largest share of characters lost, if known."""
+    """The losses of a line on a corpus.
+
+    Attributes:
+        line, corpus: the place.
+        lost: the largest share of characters lost, if known.
+    """
 
     line: str
     corpus: str
@@ -94,6 +103,7 @@ class SizeChoice:
     """One size of a line, over all corpora together.
 
     Attributes:
+        line, vocab_size: the candidate.
         compression_ratio: bytes per token of the weighted mix of corpora.
         worst_corpus, worst_group, worst_ratio: the worst-compressed group, and its bytes per token.
         flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer;
@@ -122,6 +132,7 @@ class SizeRange:
     """The sizes of a line with nearly the least cost of a byte of text, over all corpora."""
 
     line: str
+    """The line."""
     smallest: int
     """The smallest size that costs at most 2 % more than the best."""
     largest: int

@@ -127,7 +127,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
         )
     )
     found = results.studies.get(VOCABULARY_SIZES)
-    assert found.failures == []
+    assert results.failed_studies == {}
     assert {line.line for line in found.lines} == {"trained", "code-only"}
     assert {row.corpus for row in found.rows} == {"code"}
     assert {loss.corpus for loss in found.losses} <= {"code"}

@@ -207,7 +207,7 @@ class _Context:
             return JobAnswer(job, gone)
         kept = asked.kept(job)
         value = self.stored(job.tokenizers, kept) if kept else None
-        return None if value is None or not asked.sound(value) else JobAnswer(job, value)
+        return None if value is None else JobAnswer(job, value)
 
     def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
         if isinstance(value, WorkerDied):
@@ -215,6 +215,6 @@ class _Context:
                 self._ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))
             return JobAnswer(job, value.failure, crashed=value.crashed)
         kept = asked.kept(job)
-        if kept and not isinstance(value, Failure) and asked.sound(value):
+        if kept and not isinstance(value, Failure):
             self.keep(job.tokenizers, kept, value)
         return JobAnswer(job, value)

@@ -82,8 +82,6 @@ class AskedJobs(NamedTuple, Generic[J]):
     step: str
     kept: Callable[[J], Kept | None] = lambda _: None
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
-    sound: Callable[[Any], bool] = lambda _: True
-    """Tells whether an answer other than a failure may be kept."""
     feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
     """Returns the texts of a job by feed."""
     again: bool = False

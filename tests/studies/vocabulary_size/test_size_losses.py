@@ -62,7 +62,7 @@ def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
     assert "lossy‡" in corpus.chart.__html__()
     assert "fine‡" not in corpus.chart.__html__()
     page = html.render(results)
-    assert page.count("<tr data-aside><th") == 2, "in the table of sizes, and in that of costs"
+    assert page.count("<tr data-aside><th") == 1
     assert '<span class="key">lossy</span><sup>‡</sup></th>' in page, "the mark is no part of the name"
     assert '<td class="n best" data-v="2.5">2.500</td>' in page
     assert "lossy‡" in markdown.render(results)

@@ -53,24 +53,13 @@ def test_gpt2_small_by_hand():
     assert GPT2_SMALL.vocabulary_share(50257) == 38_597_376 / 124_439_808
     weights = 12 * (4 * 768 * 768 + 2 * 768 * 3072)
     attention = 12 * 2 * (2 * 512 * 768)  # two products over half the context on average
-    assert float(compute.forward_flops(GPT2_SMALL, 50257).total) == 2 * weights + attention + 2 * 38_597_376
+    assert float(compute.flops_per_token(GPT2_SMALL, 50257)) == 2 * weights + attention + 2 * 38_597_376
 
 
 def test_llama2_by_hand():
-    flops = compute.forward_flops(LLAMA2, [32000, 64000])
-    assert flops.projections == 2 * 32 * 4 * 4096 * 4096
-    assert flops.feed_forward == 2 * 32 * 3 * 4096 * 11008
-    assert flops.attention == 2 * 32 * 4096 * 4096
-    assert flops.output.tolist() == [2 * 4096 * 32000, 2 * 4096 * 64000]
-    assert LLAMA2.vocabulary_bytes(32000) == 2 * 2 * 4096 * 32000
-    assert compute.kv_cache_per_token(LLAMA2) == 524_288  # half a megabyte a token, four times Llama 3's
-    assert compute.kv_cache_per_token(LLAMA3) == 131_072
-
-
-def test_quantized_weights_leave_the_cache_alone():
-    small = LLAMA2.model_copy(update={"precision": "int4"})
-    assert small.vocabulary_bytes(32000) == LLAMA2.vocabulary_bytes(32000) / 4
-    assert compute.kv_cache_per_token(small) == compute.kv_cache_per_token(LLAMA2)
+    weights, attention = 32 * (4 * 4096 * 4096 + 3 * 4096 * 11008), 2 * 32 * 4096 * 4096
+    expected = [2 * weights + attention + 2 * 4096 * size for size in (32000, 64000)]
+    assert compute.flops_per_token(LLAMA2, [32000, 64000]).tolist() == expected
 
 
 @pytest.mark.parametrize(

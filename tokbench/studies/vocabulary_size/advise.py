@@ -67,11 +67,10 @@ def _taken(
 ) -> SizeRecommendation:
     names = {choice.line for choice in free}
     line = next(sizes.line for sizes in advice.ranges if sizes.line in names and not sizes.refused)
-    taken, front = recommend(free, line)
+    taken = recommend(free, line)
     take = taken.line, taken.vocab_size
     compared, reason = _compared(mixture, candidates.lines, advice.choices, take)
-    places = [(choice.line, choice.vocab_size) for choice in front]
-    return replace(advice, choices=compared, front=places, take=take, no_interval=reason)
+    return replace(advice, choices=compared, take=take, no_interval=reason)
 
 
 def _allows(allowed: float | None, choice: SizeChoice) -> bool:

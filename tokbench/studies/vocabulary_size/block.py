@@ -18,7 +18,6 @@ class SizeLine:
         tokenizers: its tokenizers.
         smallest, largest: its range of sizes.
         reason: why it cannot be cut.
-        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with a token of two.
     """
 
     line: str
@@ -27,8 +26,6 @@ class SizeLine:
     smallest: int
     largest: int
     reason: str = ""
-    spaces: int = 0
-    spaces_from: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +164,6 @@ class SizeRecommendation:
         weights: the share of each corpus in the text; they add up to 1.
         weighted: whether the weights are configured, not equal by default.
         choices: the candidates: sizes of lossless lines on every corpus with a weight.
-        front: ``(line, size)`` of the candidates that no other beats in cost, compression and worst group.
         take: ``(line, size)`` of the recommendation; ``None`` without a model or candidate.
         ranges: by line, the sizes with nearly the least cost, the cheapest line first.
         allowed_rare: the largest share of too rare ids of a recommendation, if known.
@@ -180,7 +176,6 @@ class SizeRecommendation:
     weights: dict[str, float]
     weighted: bool = False
     choices: list[SizeChoice] = field(default_factory=list)
-    front: list[tuple[str, int]] = field(default_factory=list)
     take: tuple[str, int] | None = None
     ranges: list[SizeRange] = field(default_factory=list)
     allowed_rare: float | None = None

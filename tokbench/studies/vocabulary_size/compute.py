@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,40 +10,19 @@ from tokbench.studies.vocabulary_size.options import Model
 Floats = NDArray[np.float64]
 
 
-class Flops(NamedTuple):
-    """Floating-point operations of one token's forward pass; a multiplication and an addition are two.
-
-    ``output`` is float64 by vocabulary size, the rest is of all layers.
-    """
-
-    projections: float
-    attention: float
-    feed_forward: float
-    output: Floats
-
-    @property
-    def total(self) -> Floats:
-        return self.projections + self.attention + self.feed_forward + self.output
-
-
-def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
+def flops_per_token(model: Model, vocab_size: ArrayLike) -> Floats:
     """Return the FLOPs of the forward pass of one token in training, with a full context.
 
-    2 for each weight of a product, and 2 x layers x context x attention width for attention: both its products see
-    context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural Language Models", table 1). Embedding,
-    norms, biases and softmax are not counted.
+    A multiplication and an addition are two: 2 for each weight of a product, and 2 x layers x context x attention width
+    for attention, as both its products see context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural
+    Language Models", table 1). Embedding, norms, biases and softmax are not counted.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
-    >>> flops = forward_flops(gpt2, [8192, 50257])
-    >>> flops.projections, flops.attention, flops.feed_forward, flops.output.tolist()
-    (56623104.0, 18874368.0, 113246208.0, [12582912.0, 77194752.0])
+    >>> flops_per_token(gpt2, [8192, 50257]).tolist()
+    [201326592.0, 265938432.0]
     """
-    return Flops(
-        2.0 * model.layers * model.attention_weights,
-        2.0 * model.layers * model.context * model.attention_width,
-        2.0 * model.layers * model.feed_forward_weights,
-        2.0 * model.width * np.asarray(vocab_size, dtype=np.float64),
-    )
+    layer = model.attention_weights + model.context * model.attention_width + model.feed_forward_weights
+    return 2.0 * model.layers * layer + 2.0 * model.width * np.asarray(vocab_size, dtype=np.float64)
 
 
 def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> Floats:
@@ -55,7 +32,7 @@ def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
     >>> (flops_per_byte(gpt2, [8192, 50257], [3.6, 4.4]) / 1e6).round(1).tolist()
     [55.9, 60.4]
     """
-    return np.asarray(forward_flops(model, vocab_size).total / np.asarray(bytes_per_token))
+    return np.asarray(flops_per_token(model, vocab_size) / np.asarray(bytes_per_token))
 
 
 def training_tokens(model: Model, bytes_per_token: float) -> float | None:

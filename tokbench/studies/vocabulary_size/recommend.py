@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.statistics.front import pareto_front
 from tokbench.studies.vocabulary_size.block import SizeChoice
@@ -13,13 +13,6 @@ TOLERANCE: Final = 0.05
 """In the compression of the worst group."""
 
 MOST_RARE: Final = 0.05
-
-
-class Recommendation(NamedTuple):
-    """The recommended candidate, and those that no other beats in everything, in input order."""
-
-    taken: SizeChoice
-    front: list[SizeChoice]
 
 
 def allowed_rare(shares: Sequence[float | None]) -> float | None:
@@ -37,7 +30,7 @@ def allowed_rare(shares: Sequence[float | None]) -> float | None:
     return MOST_RARE if least <= MOST_RARE else least + MOST_RARE
 
 
-def recommend(candidates: Sequence[SizeChoice], line: str) -> Recommendation:
+def recommend(candidates: Sequence[SizeChoice], line: str) -> SizeChoice:
     """Recommend a size of one line.
 
     1. On the front in FLOPs per byte, bytes per token of all and of the worst group, its candidates that cost at most
@@ -52,9 +45,8 @@ def recommend(candidates: Sequence[SizeChoice], line: str) -> Recommendation:
     ...         ("b", 50257, 60.4e6, 4.4, 2.8),
     ...     ]
     ... ]
-    >>> advice = recommend(table, "a")
-    >>> advice.taken.vocab_size, [choice.vocab_size for choice in advice.front]
-    (32768, [16384, 32768, 50257])
+    >>> recommend(table, "a").vocab_size
+    32768
     """
     numbers = [(_cost(choice), choice.compression_ratio, _worst(choice)) for choice in candidates]
     keep = pareto_front(numbers, ["lower", "higher", "higher"])
@@ -65,7 +57,7 @@ def recommend(candidates: Sequence[SizeChoice], line: str) -> Recommendation:
     cheap = [choice for choice in cheap if choice in front] or cheap
     fairest = max(map(_worst, cheap))
     fair = [choice for choice in cheap if _worst(choice) >= (1 - TOLERANCE) * fairest]
-    return Recommendation(min(fair, key=lambda choice: (choice.vocab_size, _cost(choice))), front)
+    return min(fair, key=lambda choice: (choice.vocab_size, _cost(choice)))
 
 
 def _cost(choice: SizeChoice) -> float:

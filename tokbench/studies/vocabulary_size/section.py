@@ -32,7 +32,7 @@ from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
-from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
+from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, line_cell, model_nodes, number_cell
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
@@ -44,21 +44,14 @@ _EXPLANATION: Final = (
     "training with the same text and rules would have given at that size, not the best one of that size; a curve with "
     "a sharp bend tells of a vocabulary that was extended, one maker's merges behind another's."
 )
-_SPACES: Final = (
-    "Merges are made in the order in which pairs are frequent in the training text. Where two spaces become one token "
-    "late or never, that text had hardly any indented code, or white space was collapsed before training; such a "
-    "vocabulary spends about a token on every space of indentation, whatever its size."
-)
 _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
     "one{}."
 )
-_TAKEN: Final = (
-    "; rings are sizes that no other beats in cost, compression and worst group at once, the star is a size to take"
-)
+_TAKEN: Final = "; the star is a size to take"
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
-    *(Column("runs of spaces as one token"), Column("why not at every size")),
+    Column("why not at every size"),
 )
 
 
@@ -76,7 +69,6 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
     nodes = [
         Paragraph(_EXPLANATION),
         Table("Vocabularies", _LINE_COLUMNS, rows),
-        Paragraph(_SPACES, "legend"),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
         *model_nodes(study),
     ]
@@ -89,13 +81,9 @@ def _line_row(line: SizeLine, number: int) -> Row:
         "ladder": f"{len(line.tokenizers)} sizes, each trained by itself",
         "point": "its own size",
     }
-    spaces = "none"
-    if line.spaces > 1:
-        first = f", the first at size {line.spaces_from:,}" if line.spaces_from else ""
-        spaces = f"up to {line.spaces}{first}"
     sizes = f"{line.smallest:,}", f"{line.largest:,}"
     reason = TextCell(line=line.reason, look="prose")
-    return Row([ChartKey(line_key(number), line.line), known[line.kind], *sizes, spaces, reason])
+    return Row([ChartKey(line_key(number), line.line), known[line.kind], *sizes, reason])
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
@@ -106,7 +94,7 @@ def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
         nodes.append(Paragraph(known, "legend"))
     if corpus.lost:
         nodes.append(Paragraph(_losses(corpus), "legend"))
-    return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place), *cost_nodes(corpus)])]
+    return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place)])]
 
 
 def _losses(corpus: SizesOnCorpus) -> str:

@@ -50,9 +50,8 @@ SMALL: Final = ChartSize(230, 170, Box(30.0, 20.0, 222.0, 150.0), labelled=False
 
 
 class SizeMarks(NamedTuple):
-    """Places that a chart marks: rings of the front, the star of the recommendation, and marks after names."""
+    """What a chart marks: the star of the recommendation, and marks after names."""
 
-    front: Sequence[tuple[str, int]] = ()
     take: tuple[str, int] | None = None
     lines: Mapping[str, str] = {}
 
@@ -117,8 +116,6 @@ def size_chart(
         with drawing.group(css, _tooltip(names[trace.line], trace)):
             _draw_line(drawing, plane, trace, large=chart.labelled)
             drawing.label(label)
-    for spot in filter(None, (plane.spot(line, size) for line, size in marks.front)):
-        drawing.draw("circle", css="ring", cx=spot[0], cy=spot[1], r=7)
     if marks.take and (star := plane.spot(*marks.take)):
         drawing.text(star[0], star[1] + 7, "★", "middle", "star")
     return drawing

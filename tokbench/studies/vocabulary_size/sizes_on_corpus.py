@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,11 +49,6 @@ class SizesOnCorpus:
         recommended = self.lines.study.recommendation
         return recommended.take if recommended else None
 
-    @cached_property
-    def front(self) -> Sequence[tuple[str, int]]:
-        recommended = self.lines.study.recommendation
-        return recommended.front if recommended else ()
-
     def known_at(self, size: int) -> list[str]:
         return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]
 
@@ -75,7 +69,7 @@ class SizesOnCorpus:
     def chart(self) -> Drawing | None:
         title = f"Bytes per token at every size, on {self.name}"
         traces = list(self.lines.traces(self.name, WHOLE))
-        marks = SizeMarks(self.front, self.take, self.marks)
+        marks = SizeMarks(self.take, self.marks)
         return size_chart(title, traces, LARGE, self._styles, span=SizeSpan(*self._span), marks=marks)
 
     @cached_property

@@ -83,7 +83,7 @@ def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
     by_options = planned.train_on and callable(planned.spec.nested)
     if built.order is None or not by_options or planned.spec.is_nested(planned.options):
         return built
-    return built._replace(order=None, reason="training it to a smaller size gives other merges", spaces_from=None)
+    return built._replace(order=None, reason="training it to a smaller size gives other merges")
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,6 @@ class _Study:
             smallest=first.order.base if first.order else min(sizes),
             largest=max(sizes),
             reason=first.reason,
-            spaces=max(built[tokenizer].spaces for tokenizer in names),
-            spaces_from=first.spaces_from,
         )
         self.spans[name] = max(built[tokenizer].spans for tokenizer in names)
         corpora = self._corpora(names[0])
@@ -155,8 +153,8 @@ class _Study:
 
     def _counts(self, members: Sequence[PreparedTokenizer]) -> dict[tuple[str, str], list[TokenCounts]]:
         states: dict[tuple[str, str], list[TokenCounts]] = {}
-        lacking: dict[str, list[str]] = {}
-        corpora = self._corpora(members[0].name)
+        corpora, entry = self._corpora(members[0].name), members[0].planned.entry
+        failed: dict[str, str] = {}
         for place in (key for key in self.texts if key[0] in corpora):
             counts = [self._state(Role.ID_COUNTS, TokenCounts, member.name, *place) for member in members]
             counted = [count for count in counts if not isinstance(count, Failure)]
@@ -164,10 +162,8 @@ class _Study:
                 states[place] = counted
             elif place[1] != WHOLE:
                 reasons = dict.fromkeys(count.reason for count in counts if isinstance(count, Failure))
-                lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
-        for corpus, groups in lacking.items():
-            more = f" (and in {len(groups) - 1:,} more groups)" * (len(groups) > 1)
-            self.failures.append(f"{members[0].planned.entry} on {corpus}, {groups[0]}{more}")
+                failed.setdefault(place[0], f"{entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}")
+        self.failures.extend(failed.values())
         return states
 
     def _cut(

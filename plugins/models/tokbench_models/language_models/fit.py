@@ -288,7 +288,6 @@ class _Models:
         elif isinstance(outcome, ModelOutcome):
             result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}, sound))
             result.detail.append(outcome.scored)
-            result.notes.append(self._note(sizes))
 
     def _seen(self, tokenizer: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
         if isinstance(sizes, Failure) or not tokenizer.planned.train_on:
@@ -340,16 +339,6 @@ class _Models:
             comparisons=list(outcome.comparisons),
             trainings=dict(outcome.trainings),
             trained_ids={name: fitted.trained_ids for name, fitted in sound.items()},
-        )
-
-    def _note(self, sizes: PartSizes) -> str:
-        training, scored = sizes.training, sizes.scored
-        source = "" if self._train == self._corpus else f" of {self._train}"
-        return (
-            f"{self._family.name} on {self._corpus}: models learn from {training.documents:,} documents{source} "
-            f"({training.n_bytes / 1e6:.2f} MB) and predict {scored.documents:,} others "
-            f"({scored.n_bytes / 1e6:.2f} MB); near-duplicates left out: "
-            f"{training.duplicates:,} and {scored.duplicates:,}"
         )
 
 

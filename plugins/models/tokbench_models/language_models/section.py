@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Final
 
 from tokbench.plugin.report import (
@@ -172,7 +171,11 @@ def _trainings(study: BitsPerByte) -> list[Node]:
     names = [name for name in by_block(study) if name in study.trainings]
     if not names:
         return []
-    columns = [Column("tokenizer", sort="ascending"), *(Column(head, numeric=True) for head in _TRAINING_COLUMNS)]
+    columns = [
+        Column("tokenizer", sort="ascending"),
+        *(Column(head, numeric=True) for head in _TRAINING_COLUMNS),
+        Column("bits per byte by rate"),
+    ]
     rows = [[TextCell(line=name, title=name), *_training(study.trainings[name])] for name in names]
     table = Table(
         "How the models were trained; the learning rate was chosen on a tenth of the text where several were tried",
@@ -180,49 +183,28 @@ def _trainings(study: BitsPerByte) -> list[Node]:
         [Row(cells) for cells in rows],
         label=f"Trainings on {study.corpus}",
     )
-    tried = [Row([*cells, _tried(study.trainings[name])]) for name, cells in zip(names, rows, strict=True)]
-    return [Rich([table], plain=[replace(table, columns=[*columns, Column("tried")], rows=tried)])]
+    return [table]
 
 
 def _training(training: ModelTraining) -> list[TableCell]:
     return [
-        TextCell(line=f"{training.learning_rate:g}", title=_tried(training)),
+        f"{training.learning_rate:g}",
         f"{training.parameters:,}",
         f"{training.window:,}",
         f"{training.amounts[-1].flops / 1e9:,.0f}",
         ", ".join(f"{bits:.3f}" for bits in training.seeds),
         f"{training.seconds:,.0f}",
         f"{training.memory / 1e6:,.0f}",
+        TextCell(line=_tried(training), look="prose"),
     ]
 
 
 def _tried(training: ModelTraining) -> str:
-    return tried_rates(training.learning_rate, training.rates)
-
-
-def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
-    """Return whether a learning rate is the lowest or highest tried.
-
-    >>> lies_at_end(0.01, {"0.01": 2.1, "0.02": 2.2}), lies_at_end(0.01, {})
-    (True, False)
-    """
-    rates = [float(rate) for rate in tried]
-    return bool(rates) and chosen in (min(rates), max(rates))
-
-
-def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
-    """Return the search for a learning rate in words.
-
-    >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
-    bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200
-    >>> tried_rates(0.01, {"0.01": 2.1, "0.02": 2.2}).partition("; ")[2]
-    'the best one lies at an end of those that were tried, so a better one may lie beyond'
-    """
-    if not tried:
-        return ""
-    numbers = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in tried.items())
-    beyond = f"; {BEST_AT_END}" if lies_at_end(chosen, tried) else ""
-    return f"bits per byte by learning rate, on a tenth of the text: {numbers}{beyond}"
+    """Return the search for a learning rate: bits per byte by rate, on a tenth of the text."""
+    rates = list(training.rates)
+    numbers = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in training.rates.items())
+    at_end = rates and f"{training.learning_rate:g}" in (rates[0], rates[-1])
+    return f"{numbers}; {BEST_AT_END}" if at_end else numbers
 
 
 def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:

@@ -24,7 +24,6 @@ class RankCorrelation:
         tokenizers: how many have both.
         rho: Spearman's rho.
         ci_low, ci_high: its 95 % interval for other documents, training text and tokenizers.
-        fixed_low, fixed_high: its 95 % interval for other documents and training text, with these tokenizers.
         reason: why rho is missing.
     """
 
@@ -34,8 +33,6 @@ class RankCorrelation:
     rho: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
-    fixed_low: float | None = None
-    fixed_high: float | None = None
     reason: str = ""
 
 

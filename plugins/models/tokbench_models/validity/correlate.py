@@ -167,8 +167,7 @@ class _Study:
                         continue
                     rho[metric, model] = value = rho_interval(_sound(fixed[:, i, j]), len(names))
                     drawn[metric, model] = moved[:, i, j]
-                    row = _correlation(metric, model, len(names), value)
-                    rows.append(replace(row, fixed_low=None, fixed_high=None) if self._target.exact else row)
+                    rows.append(_correlation(metric, model, len(names), value))
         places = {metric: k for k, metric in enumerate(self._metrics)}
         rows.sort(key=lambda row: (places[row.metric], self._models.index(row.model)))
         return _Correlations(rows, rho, drawn)
@@ -242,8 +241,6 @@ def _correlation(metric: str, model: str, tokenizers: int, rho: RankInterval) ->
         rho=rho.value,
         ci_low=rho.low,
         ci_high=rho.high,
-        fixed_low=rho.fixed_low,
-        fixed_high=rho.fixed_high,
     )
 
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from tokbench.plugin.report import Results
 
 VALIDITY_COLUMNS = (
-    "corpus", "family", "class", "metric", "model", "tokenizers", "rho", "ci_low", "ci_high", "fixed_low", "fixed_high",
+    "corpus", "family", "class", "metric", "model", "tokenizers", "rho", "ci_low", "ci_high",
     "reason", "hypothesis", "tokens_per_id", "left_out", "source",
 )  # fmt: skip
-_OF_CORRELATION: Final = VALIDITY_COLUMNS[3:12]
+_OF_CORRELATION: Final = VALIDITY_COLUMNS[3:10]
 
 
 def validity_csv(results: Results) -> str:

@@ -100,11 +100,8 @@ class _Findings:
         return f"Over {len(self.members.tokenizers)} tokenizers ({self.members.name})"
 
     def sentences(self) -> Iterator[str]:
-        named = list(dict.fromkeys(hypothesis.metric for hypothesis in self.study.hypotheses))
-        for metric in named:
+        for metric in dict.fromkeys(hypothesis.metric for hypothesis in self.study.hypotheses):
             yield from self._on_metric(metric)
-        if named:
-            yield from self._strongest({*named, *self.study.models})
 
     def _known(self) -> list[RankCorrelation]:
         return [correlation for correlation in self.members.correlations if correlation.model in self.study.deciding]
@@ -117,20 +114,6 @@ class _Findings:
         if known:
             mark = _EXPLORATORY * ((self.members.name, metric) not in claims)
             yield f"{self.over}, {self.names.metric(metric)} {_said(known, self.names)}{mark}."
-
-    def _strongest(self, left_out: set[str]) -> Iterator[str]:
-        others = [correlation for correlation in self._known() if correlation.metric not in left_out]
-        strongest = max(
-            (correlation for correlation in others if correlation.rho is not None),
-            key=lambda correlation: abs(correlation.rho or 0.0),
-            default=None,
-        )
-        if strongest and lies_apart(strongest):
-            yield (
-                f"{self.over}, the strongest of {len({correlation.metric for correlation in others})} other metrics is "
-                f"{self.names.metric(strongest.metric)} with {self.names.model(strongest.model)}: rho = "
-                f"{with_interval(strongest)} (exploratory: picked because it is the strongest)."
-            )
 
 
 def _said(correlations: Sequence[RankCorrelation], names: ValidityNames) -> str:

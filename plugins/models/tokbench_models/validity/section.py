@@ -99,8 +99,7 @@ def _explanation(study: Validity) -> str:
         "positive if the tokenizers that are better by the metric need fewer bits. For a metric of which neither "
         "direction is better, it is positive if larger numbers go with more bits. Intervals are of 95 %. They take "
         f"into account that other {drawn} ({study.draws:,} draws) and other tokenizers (Bonett and Wright "
-        "2000) would give other numbers. The tooltip and validity.csv have the narrower interval for these "
-        "tokenizers alone. The p-values of hypotheses are corrected for their number (Holm); "
+        "2000) would give other numbers. The p-values of hypotheses are corrected for their number (Holm); "
         "the intervals of sentences and tables are not."
     )
 
@@ -209,11 +208,7 @@ def _correlation(rank: RankCorrelation | None, *, claimed: bool) -> TextCell:
         return TextCell(look="none", title="the same model")
     if rank.rho is None:
         return TextCell(line="–", look="none", title=rank.reason)
-    alone = between(rank.fixed_low, rank.fixed_high)
-    title = (
-        f"{'in a hypothesis' if claimed else 'exploratory'}; {rank.tokenizers} tokenizers"
-        f"{alone and f'; for these tokenizers alone {alone}'}"
-    )
+    title = f"{'in a hypothesis' if claimed else 'exploratory'}; {rank.tokenizers} tokenizers"
     interval = between(rank.ci_low, rank.ci_high)
     return TextCell(
         line=signed(rank.rho) + f" {_CLAIMED}" * claimed,

@@ -285,6 +285,5 @@ def test_the_reports_show_who_is_left_out(results, tmp_path):
     shown.studies.put(VALIDITY, [_Study(ValidityStudy(), target, values).outcome()])
     text = markdown.render(shown)
     assert "t5 and t6 have fewer than 50 training tokens an id" in text
-    assert "| t6 | 1.2 | 25.0 % | 4.00 | 3.00 |" in text
     rows = list(csv.DictReader(validity_csv(shown).splitlines()))
     assert {(row["tokens_per_id"], row["left_out"]) for row in rows} == {("50.0", "t5 t6")}

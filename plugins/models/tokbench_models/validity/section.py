@@ -22,12 +22,9 @@ from tokbench.plugin.report import (
 )
 from tokbench.report.charts.heat import LEVELS
 from tokbench.report.document import Chooser, Pane
-from tokbench_models.language_models.section import TRAINED_IDS_COLUMNS, trained_ids_cells
 from tokbench_models.language_models.verdicts import listed
 from tokbench_models.validity.block import (
     VALIDITY,
-    ExternalScore,
-    ExternalScores,
     HypothesisOutcome,
     RankCorrelation,
     Validity,
@@ -85,68 +82,45 @@ def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
         *([_hypotheses(study, names)] if study.hypotheses else []),
         *_left_out(study),
         Chooser("Class of tokenizers", f"validity-{number}", panes, key="class", packed=True),
-        *(_scores_nodes(study.scores, study.corpus) if study.scores else []),
         Paragraph(_SCORES_LIMITS if study.scores else _LIMITS, "legend"),
     ]
 
 
 def _explanation(study: Validity) -> str:
-    if study.scores:
-        return _scores_explanation(study.scores)
-    drawn = "documents, training text" if study.trained else "documents"
+    scores = study.scores
+    if scores:
+        source = f"Their source: {scores.source}." if scores.source else "The table names no source."
+        with_what = (
+            f"the scores of {scores.model}, which {scores.file} gives for {len(scores.scores)} tokenizers. {source} A "
+            f"{scores.better} score is better. Rho is positive if the tokenizers that are better by the metric have "
+            "better scores"
+        )
+        exact = all(score.low is None for score in scores.scores.values())
+        drawn = "other tokenizers" if exact else "other tokenizers, and of the scores,"
+    else:
+        with_what = (
+            "the bits per byte of models, over tokenizers that may be compared. It is positive if the tokenizers that "
+            "are better by the metric need fewer bits"
+        )
+        text = "documents, training text" if study.trained else "documents"
+        drawn = f"other {text} ({study.draws:,} draws) and other tokenizers"
     return (
-        "Spearman's rho of a metric with the bits per byte of models, over tokenizers that may be compared. It is "
-        "positive if the tokenizers that are better by the metric need fewer bits. For a metric of which neither "
-        "direction is better, it is positive if larger numbers go with more bits. Intervals are of 95 %. They take "
-        f"into account that other {drawn} ({study.draws:,} draws) and other tokenizers (Bonett and Wright "
-        "2000) would give other numbers. The p-values of hypotheses are corrected for their number (Holm); "
-        "the intervals of sentences and tables are not."
+        f"Spearman's rho of a metric with {with_what}; for a metric of which neither direction is better, if larger "
+        f"numbers go with worse ones. Intervals are of 95 %. They take into account that {drawn} would give other "
+        "numbers (Bonett and Wright 2000). The p-values of hypotheses are corrected for their number (Holm); the "
+        "intervals of sentences and tables are not."
     )
-
-
-def _scores_explanation(scores: ExternalScores) -> str:
-    source = f" Their source: {scores.source}." if scores.source else " The table names no source."
-    drawn = "" if all(score.low is None for score in scores.scores.values()) else ", and of the scores,"
-    return (
-        f"Spearman's rho of a metric with the scores of {scores.model}, which {scores.file} gives for "
-        f"{len(scores.scores)} tokenizers.{source} A {scores.better} score is better. Rho is positive if the "
-        "tokenizers that are better by the metric have better scores. For a metric of which neither direction is "
-        "better, it is positive if larger numbers go with worse scores. Intervals are of 95 %. They take into account "
-        f"that other tokenizers{drawn} would give other numbers (Bonett and Wright 2000). The p-values of hypotheses "
-        "are corrected for their number (Holm); the intervals of sentences and tables are not."
-    )
-
-
-def _scores_nodes(scores: ExternalScores, corpus: str) -> list[Node]:
-    columns = [Column("tokenizer", sort="ascending"), Column("score", numeric=True), Column("interval", numeric=True)]
-    rows = [
-        Row([TextCell(line=name, title=name), f"{score.score:g}", _score_interval(score)])
-        for name, score in scores.scores.items()
-    ]
-    rest = f" in {scores.file}; {scores.better} is better"
-    label = f"Scores of {scores.model}, {corpus}"
-    return [Table(["Scores of ", Name(scores.model), rest], columns, rows, label=label)]
-
-
-def _score_interval(score: ExternalScore) -> str:
-    return "" if score.low is None or score.high is None else f"[{score.low:g}, {score.high:g}]"
 
 
 def _left_out(study: Validity) -> list[Node]:
     if not study.left_out:
         return []
-    least = f"{study.least_tokens_per_id:g} training tokens an id"
     why = (
-        f"{listed(study.left_out)} {'has' if len(study.left_out) == 1 else 'have'} fewer than {least}, and a model "
-        "hardly learns ids that it meets so seldom, so that these bits per byte tell how little text there was and "
-        "not how good the tokenizer is."
+        f"{listed(study.left_out)} {'has' if len(study.left_out) == 1 else 'have'} fewer than "
+        f"{study.least_tokens_per_id:g} training tokens an id, and a model hardly learns ids that it meets so seldom: "
+        "these bits per byte tell how little text there was and not how good the tokenizer is."
     )
-    rows = [
-        Row([TextCell(line=name, title=name), *trained_ids_cells(study.trained_ids[name])]) for name in study.left_out
-    ]
-    columns = [Column("tokenizer"), *(Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS)]
-    caption = f"Fewer than {least}: not in the correlation"
-    return [Paragraph(why), Table(caption, columns, rows, label=f"Left out, {study.family} on {study.corpus}")]
+    return [Paragraph(why)]
 
 
 def _hypotheses(study: Validity, names: ValidityNames) -> Table:

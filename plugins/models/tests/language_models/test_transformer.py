@@ -196,15 +196,6 @@ def test_one_document_cannot_be_searched_for_a_learning_rate():
 
 
 @pytest.mark.slow
-def test_text_that_repeats_costs_next_to_nothing():
-    documents = [[*range(10)] * 30 for _ in range(50)]
-    points = trained(part(documents[:45]), part(documents[45:]), shares=[0.25, 0.5, 1], learning_rate=0.03)
-    costs = [point.bits.sum() / (5 * 300) for point in points]
-    assert costs == sorted(costs, reverse=True)
-    assert costs[-1] < 0.1
-
-
-@pytest.mark.slow
 def test_random_digits_cost_their_entropy_however_they_are_cut():
     rng = np.random.default_rng(0)
     digits = rng.integers(0, 10, (16, 1000))

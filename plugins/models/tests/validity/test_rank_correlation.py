@@ -69,12 +69,6 @@ def test_draws_have_the_errors_of_documents_and_training_parts():
     assert apart.std() == pytest.approx(state.minus(other)[0].error, rel=0.1)
 
 
-def test_without_parts_only_documents_are_drawn():
-    whole = scored([2.0, 2.3], 1)
-    alone = [ScoredBits(bits.bits, bits.n_bytes, np.empty((0, 1)), bits.documents) for bits in whole]
-    assert draw_bits(alone, 500).std() < draw_bits(whole, 500).std()
-
-
 def test_an_order_that_documents_decide_may_be_perfect():
     states = scored(np.linspace(2, 5, 8), 2)
     bits = draw_bits(states, 400)

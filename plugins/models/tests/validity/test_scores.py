@@ -143,16 +143,6 @@ def test_mistakes_in_a_table_are_listed_with_their_lines(text, expected, tmp_pat
     assert read.tables == []
 
 
-def test_one_model_may_be_better_upwards_and_another_downwards(tmp_path):
-    lower = [row.replace("higher,m", "lower,n") for row in GOOD]
-    (tmp_path / "s.csv").write_text(HEAD + "\n".join([*GOOD, "", *lower]), encoding="utf-8")
-    read = read_scores(tmp_path / "s.csv", TOKENIZERS)
-    assert [(table.model, table.better, len(table.scores)) for table in read.tables] == [
-        ("m", "higher", 5),
-        ("n", "lower", 5),
-    ]
-
-
 def test_a_run_of_some_tokenizers_ignores_the_others(tmp_path):
     (tmp_path / "s.csv").write_text(HEAD + "\n".join(GOOD), encoding="utf-8")
     read = read_scores(tmp_path / "s.csv", ["t1"], some=True)

@@ -331,7 +331,7 @@ class _Planner:
         for name, options in self._plan.studies.items():
             spec = self._registry.studies.get(name)
             path = tuple(spec.key.split(".")) if spec.key else ()
-            for place, message in spec.check(self._plan, options):
+            for place, message in spec.check(self._plan, options) if spec.check else ():
                 self._problem((*path, *place), message)
 
     def same_ids(self) -> None:

@@ -21,12 +21,12 @@ from tokbench.foundation.store import Key
 from tokbench.measuring.cell import plain_cells
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job
-from tokbench.measuring.metric import CorpusMetric, Measured, NotApplicable, Role
+from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, Outcome, StudySpec
 from tokbench.results.blocks import OwnTexts
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import Cell
 from tokbench.results.study_blocks import StudyBlocks
 
 J = TypeVar("J", bound=Job)
@@ -155,18 +155,6 @@ class _Context:
             return Failure(f"the run has no metric with the role {role.value!r}")
         groups = self.plan.surveys[corpus].groups
         return self._evaluation.group_state((tokenizer, corpus, group, family.name), groups)
-
-    def value(self, role: Role, tokenizer: str, corpus: str) -> Measured | NotApplicable | Failure | None:
-        family, wanted = self.plan.family(role), self.plan.metric(role)
-        if family is None or wanted is None:
-            return Failure(f"the run has no metric with the role {role.value!r}")
-        metric = self._evaluation.metrics[family.name]
-        assert not isinstance(metric, CorpusMetric)
-        state = self.state(role, tokenizer, corpus, WHOLE)
-        if isinstance(state, Failure):
-            return state
-        value: object = plain(metric.finish(state), dict[str, object], "finish").get(wanted.id)
-        return plain(value, Measured | NotApplicable | None, f"the value of {wanted.id}")  # type: ignore[no-any-return]
 
     def stored(self, tokenizers: Sequence[str], kept: Kept) -> Any | None:
         return self._stored.answer_of(self._study, tokenizers, kept)

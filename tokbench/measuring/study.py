@@ -16,7 +16,7 @@ from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job, TokenizerJob
-from tokbench.measuring.metric import Measured, NotApplicable, Role
+from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import OwnTexts
@@ -121,9 +121,6 @@ class StudyContext(Protocol):
     def state(self, role: Role, tokenizer: str, corpus: str, group: str, /) -> Any | Failure:
         """Return the state of the family with a role in a group, or in the whole corpus (``*``)."""
 
-    def value(self, role: Role, tokenizer: str, corpus: str, /) -> Measured | NotApplicable | Failure | None:
-        """Return the value of the metric with a role on a whole corpus."""
-
     def ask(self, asked: AskedJobs[J], /) -> Iterator[JobAnswer[J]]:
         """Yield the answers to all jobs: from the store first, then as workers give them."""
 
@@ -137,23 +134,17 @@ class StudyContext(Protocol):
         """Return its key in the store; ``None`` if nothing is kept."""
 
 
-def _no_problem(plan: Plan, options: Any) -> Iterator[StudyProblem]:  # noqa: ARG001 - the default of `check`
-    yield from ()
-
-
-@dataclass(frozen=True)
-class Answers(Generic[T]):
-    """The answers of tokenizers to one question, by name, and the reasons why others have none."""
+class Answers(NamedTuple, Generic[T]):
+    """The answers of tokenizers to one question, by name, and why others have none; some ``failed`` at the question."""
 
     values: Mapping[str, T]
     reasons: Mapping[str, str]
-    failures: Mapping[str, Failure]
-    """Those of the others that failed at the question."""
+    failed: Mapping[str, Failure]
 
     def outcome(self, block: Any) -> Outcome:
         """Return an outcome with a block; a failure makes the run fail."""
-        failures = [f"{name}: {failure.reason}" for name, failure in self.failures.items()]
-        return Outcome(block=block, failures=failures, tracebacks=tracebacks(self.failures.values()))
+        failures = [f"{name}: {failure.reason}" for name, failure in self.failed.items()]
+        return Outcome(block=block, failures=failures, tracebacks=tracebacks(self.failed.values()))
 
 
 def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **given: Any) -> Answers[T]:
@@ -165,17 +156,14 @@ def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **gi
         question: takes a tokenizer, and ``given``; a function of a module, because it is sent as a pickle.
         given: plain values. The answer is kept under them, the tokenizer, and the code of the study.
     """
+    ready = [prepared.name for prepared in context.prepared if prepared.facts]
     reasons = {prepared.name: prepared.reason for prepared in context.prepared if not prepared.facts}
-    jobs = [
-        TokenizerJob((prepared.name,), doing, "its own texts", partial(question, **given))
-        for prepared in context.prepared
-        if prepared.facts
-    ]
     kept = Kept(doing, given, counted=f"{doing}: {{}} tokenizers")
+    jobs = [TokenizerJob((name,), doing, "its own texts", partial(question, **given)) for name in ready]
     answers = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}
-    failures = {name: value for name, value in answers.items() if isinstance(value, Failure)}
-    values = {name: value for name, value in answers.items() if name not in failures}
-    return Answers(values, reasons | {name: failure.reason for name, failure in failures.items()}, failures)
+    failed = {name: value for name, value in answers.items() if isinstance(value, Failure)}
+    values = {name: value for name, value in answers.items() if name not in failed}
+    return Answers(values, reasons | {name: failure.reason for name, failure in failed.items()}, failed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,5 +190,5 @@ class StudySpec:
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
     lacks: Callable[[Any], str] | None = None
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
-    check: Callable[[Plan, Any], Iterator[StudyProblem]] = _no_problem
+    check: Callable[[Plan, Any], Iterator[StudyProblem]] | None = None
     """Yields what is wrong with its options, before anything is measured."""

@@ -13,7 +13,7 @@ import numpy as np
 from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.measuring.metric import Measured, Role
+from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.round_trip import MOST_ERRORS
@@ -104,6 +104,11 @@ class _Study:
     @property
     def plan(self) -> Plan:
         return self.context.plan
+
+    @cached_property
+    def values(self) -> dict[tuple[str, str, str], float | None]:
+        whole = (cell for cell in self.context.cells if cell.group == WHOLE)
+        return {(cell.tokenizer, cell.corpus, cell.metric): cell.value for cell in whole}
 
     @cached_property
     def studied(self) -> list[str]:
@@ -211,13 +216,10 @@ class _Study:
         return TextTotals(sums.documents, sums.by_bucket("bytes"), counted, unit)
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
+        wanted = [metric.id for role in (Role.ERRORS, Role.LOST_CHARACTERS) if (metric := self.plan.metric(role))]
         errors, lost = (
-            [
-                measured.value
-                for name in names
-                if isinstance(measured := self.context.value(role, name, corpus), Measured)
-            ]
-            for role in (Role.ERRORS, Role.LOST_CHARACTERS)
+            [value for name in names if (value := self.values.get((name, corpus, metric))) is not None]
+            for metric in wanted
         )
         if len(errors) == len(names) and max(errors) <= MOST_ERRORS:
             return None

@@ -38,8 +38,6 @@ _FIRST_TOKENIZERS: Final = 3
 
 _FIRST_TEXTS: Final = 6
 
-_MOST_EXCERPTS: Final = 24
-
 _HEADING: Final = 80
 
 _LEGEND: Final = (
@@ -100,18 +98,6 @@ def _in_plain_text(shown: TokenViews) -> list[Node]:
     for view in (view for view in shown.texts if not view.shown.corpus):
         rows = [Row([line.name, _listed(line)]) for line in view.lines()]
         nodes += [Heading(view.heading), Table("", [Column("tokenizer"), Column("tokens")], rows)]
-    excerpts = [view for view in shown.texts if view.shown.corpus]
-    rows = [
-        Row([view.kind, view.heading, line.name, _listed(line)])
-        for view in excerpts[:_MOST_EXCERPTS]
-        for line in view.lines(shown.first_names)
-    ]
-    if rows:
-        columns = [Column(name) for name in ("corpus", "document", "tokenizer", "tokens")]
-        nodes += [Heading("Excerpts of documents"), Table("", columns, rows)]
-    if len(excerpts) > _MOST_EXCERPTS:
-        more = len(excerpts) - _MOST_EXCERPTS
-        nodes.append(Paragraph(f"{more:,} more texts are in results.json and report.html."))
     return nodes
 
 

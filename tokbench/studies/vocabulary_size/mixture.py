@@ -116,7 +116,6 @@ class MixedLine:
     every: NDArray[np.int64]
     per_byte: Mapping[str, NDArray[np.float64]]
     mixed: NDArray[np.float64]
-    lines: Mapping[str, Line]
 
 
 def mix(name: str, lines: Mapping[str, Line], mixture: Mixture, model: Model | None) -> MixedLine:
@@ -134,7 +133,7 @@ def mix(name: str, lines: Mapping[str, Line], mixture: Mixture, model: Model | N
             per_byte[corpus] = line.curve.tokens / n_bytes
     mixed = np.sum([mixture.weights[corpus] * tokens for corpus, tokens in per_byte.items()], axis=0)
     choices = [_choice(name, size, lines, mixture, model) for size in sizes]
-    return MixedLine(choices, tokens, every, per_byte, mixed, lines)
+    return MixedLine(choices, tokens, every, per_byte, mixed)
 
 
 def _choice(name: str, size: int, lines: Mapping[str, Line], mixture: Mixture, model: Model | None) -> SizeChoice:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -17,21 +16,16 @@ from tokbench.report.charts.svg import Axis, Drawing, Tick
 
 @dataclass(frozen=True)
 class SizeTrace:
-    """The tokens of one text at the sizes of one line: int64[s] sizes and tokens."""
+    """A line over sizes: int64[s] sizes and tokens, and float64[s] what is drawn, such as bytes per token."""
 
     line: str
     kind: Literal["curve", "ladder", "point"]
     sizes: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    n_bytes: float
-
-    @cached_property
-    def ratio(self) -> NDArray[np.float64]:
-        """float64[s], bytes per token."""
-        return np.float64(self.n_bytes) / np.maximum(self.tokens, 1)
+    ratio: NDArray[np.float64]
+    tokens: NDArray[np.int64] | None = None
 
     def at(self, size: int) -> tuple[float, float]:
-        """Return the first known size from this on, or else the largest, and bytes per token."""
+        """Return the first known size from this on, or else the largest, and the height there."""
         k = min(int(np.searchsorted(self.sizes, size)), len(self.sizes) - 1)
         return float(self.sizes[k]), float(self.ratio[k])
 
@@ -43,6 +37,7 @@ class ChartSize(NamedTuple):
     height: int
     frame: Box
     labelled: bool
+    upright: str = "compression, bytes/token"
 
 
 LARGE: Final = ChartSize(960, 520, Box(56.0, 14.0, 800.0, 470.0), labelled=True)
@@ -96,10 +91,10 @@ def size_chart(
     """Return bytes per token over the logarithm of the size; ``None`` without a line."""
     if not traces:
         return None
-    left, top, right, bottom = frame = chart.frame
+    left, top, _, bottom = frame = chart.frame
     low, high = span.ratios or SizeSpan.shared(span.smallest, span.largest, traces).ratios or (0.0, 1.0)
     margin = (high - low) * 0.06 or 0.5
-    x_axis = Axis(span.smallest / 1.05, span.largest * 1.05, left, right, log=True)
+    x_axis = size_axis(span, chart)
     y_axis = Axis(low - margin, high + margin, bottom, top)
     plane = _Plane(x_axis, y_axis, {trace.line: trace for trace in traces})
     names = {trace.line: trace.line + marks.lines.get(trace.line, "") for trace in traces}
@@ -108,7 +103,7 @@ def size_chart(
     labels: Sequence[Label | None] = place(ends, room) if chart.labelled else [None] * len(ends)
     drawing = Drawing(chart.width, chart.height, f"{title}{of}; the numbers are in the tables")
     x_ticks, y_ticks = size_ticks(x_axis, few=not chart.labelled), y_axis.ticks()[:: 1 if chart.labelled else 2]
-    titles = ("vocabulary size, tokens", "compression, bytes/token") if chart.labelled else ("", "")
+    titles = ("vocabulary size, tokens", chart.upright) if chart.labelled else ("", "")
     heading = "" if chart.labelled else title
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
     for trace, label in zip(traces, labels, strict=True):
@@ -121,8 +116,13 @@ def size_chart(
     return drawing
 
 
+def size_axis(span: SizeSpan, chart: ChartSize) -> Axis:
+    """Return the axis of sizes."""
+    return Axis(span.smallest / 1.05, span.largest * 1.05, chart.frame.left, chart.frame.right, log=True)
+
+
 def _tooltip(name: str, trace: SizeTrace) -> str:
-    return f"{name}: {trace.ratio[-1]:.3f} bytes per token at {int(trace.sizes[-1]):,}"
+    return f"{name}: {trace.ratio[-1]:.3f} at {int(trace.sizes[-1]):,}"
 
 
 def _draw_line(drawing: Drawing, plane: _Plane, trace: SizeTrace, *, large: bool) -> None:
@@ -150,9 +150,9 @@ def _short(size: int) -> str:
 def _path(plane: _Plane, trace: SizeTrace) -> str:
     sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
-        # A size for each second pixel is enough. A curve knows every size, so that the place of a size is its distance.
+        # A size for each second pixel is enough.
         points = round(abs(plane.x.at(float(sizes[-1])) - plane.x.at(float(sizes[0])))) // 2 + 2
-        places = np.unique(np.geomspace(sizes[0], sizes[-1], points).round().astype(np.int64)) - sizes[0]
+        places = np.unique(np.searchsorted(sizes, np.geomspace(sizes[0], sizes[-1], points).round()))
         sizes, ratio = sizes[places], ratio[places]
     spots = zip(sizes.tolist(), ratio.tolist(), strict=True)
     return "M" + "L".join(f"{plane.x.exactly(size):.1f} {plane.y.exactly(value):.1f}" for size, value in spots)

@@ -60,12 +60,13 @@ class SizeLines:
         if curve is not None:
             saved = np.frombuffer(zlib.decompress(base64.b64decode(curve.saved)), dtype="<i8")
             tokens = curve.units - np.concatenate([[0], np.cumsum(saved)])
-            return SizeTrace(line.line, "curve", curve.base + np.arange(len(tokens)), tokens, curve.bytes)
+            sizes = curve.base + np.arange(len(tokens))
+            return SizeTrace(line.line, "curve", sizes, curve.bytes / np.maximum(tokens, 1), tokens)
         rows = self.rows(*key)
         if not rows:
             return None
         sizes, tokens = np.array([row.vocab_size for row in rows]), np.array([row.tokens for row in rows])
-        return SizeTrace(line.line, line.kind, sizes, tokens, rows[0].compression_ratio * rows[0].tokens)
+        return SizeTrace(line.line, line.kind, sizes, np.array([row.compression_ratio for row in rows]), tokens)
 
     def lost(self, line: str, corpus: str) -> str:
         lost = self._losses.get((line, corpus))

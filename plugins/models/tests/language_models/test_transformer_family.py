@@ -36,7 +36,7 @@ def models(bits_per_byte, flops=(100, 200, 400), spread=0.01, seen=(250, 500, 10
 def outcome(**states):
     names = list(states)
     pairs = [(one, two) for k, one in enumerate(names) for two in names[k + 1 :]]
-    return TransformerBits(TransformerOptions(width=16)).finish_models(ModelStates(320, states, pairs))
+    return TransformerBits(TransformerOptions(width=16)).finish_models(ModelStates(states, pairs))
 
 
 def test_a_budget_is_read_off_between_points_linear_in_its_logarithm():

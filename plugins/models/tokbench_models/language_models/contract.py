@@ -71,7 +71,6 @@ class ModelTask(NamedTuple):
 class ModelStates(NamedTuple):
     """The states of all tokenizers on one corpus, without failed and lossy ones, and the comparable pairs."""
 
-    documents: int
     states: Mapping[str, Any]
     comparable: Sequence[tuple[str, str]]
 

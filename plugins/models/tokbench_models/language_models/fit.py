@@ -301,7 +301,7 @@ class _Models:
         if isinstance(sizes, Failure):
             return sizes
         pairs = [pair for pair in combinations(sound, 2) if _comparable(*(blocks[name] for name in pair))]
-        states = ModelStates(sizes.scored.documents, {name: fitted.state for name, fitted in sound.items()}, pairs)
+        states = ModelStates({name: fitted.state for name, fitted in sound.items()}, pairs)
         return attempt(lambda: self._metric.finish_models(states), f"finishing {self._family.name}")
 
     def _values(

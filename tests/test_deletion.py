@@ -51,7 +51,7 @@ DEFAULTS = {
 """The formats of a configuration that names none, by the file that brings them."""
 
 NEED = {
-    "plugins/models/tokbench_models/language_models": ["validity", "vocabulary_size"],
+    "plugins/models/tokbench_models/language_models": ["validity"],
     "tokbench/metrics/vocabulary.py": ["tokbench_research.metrics.usage"],
     "tokbench/sources/gold.py": ["tokbench.sources.conllu", "tokbench.sources.jsonl"],
     "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"],

@@ -60,12 +60,16 @@ def families(names: Iterable[str]) -> str:
     return "\n".join(_family(every_family()[name]) for name in names)
 
 
+def _key(spec: MetricFamily) -> str:
+    return f"metrics: [{spec.name}]" if spec.values else "study: {vocabulary: {}}"
+
+
 def _family(spec: MetricFamily) -> str:
     said = notes()[spec.name]
     lines = [
         f"### {spec.name} {{#family-{spec.name}}}",
         "",
-        f"{_sentence(spec.summary)} In a configuration: `metrics: [{spec.comes_with or spec.name}]`.",
+        f"{_sentence(spec.summary)} In a configuration: `{_key(spec)}`.",
         "",
         f"**When it misleads.** {_sentence(said['misleads'])}",
         "",

@@ -20,13 +20,13 @@ from tokbench.tokenizers.options import Options
 
 
 def curve_of(tokenizer, order, parts, metric):
-    """Seconds for the encoding, and for all that the curve takes: counting, merging, every size with its entropy."""
+    """Seconds for the encoding, and for all that the curve takes: counting, merging, every size."""
     loaded = LoadedTokenizer("t", tokenizer)
     start = process_time()
     views = [EncodedShard(loaded, shard, encode_batch(tokenizer, shard.texts)) for shard in parts]
     encoded = process_time()
     curve = Curve(order, reduce(metric.merge, [metric.map(view) for view in views]).total())
-    assert len(curve.entropy) == len(curve.tokens)
+    assert len(curve.tokens) == len(order) + 1
     return encoded - start, process_time() - encoded
 
 

@@ -6,6 +6,8 @@ import pytest
 from shared_fixtures import problems
 
 import tokbench
+from tokbench.engine.reports import report_of
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
 CORPORA = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true, reference: en}
   code: {source: sample, part: code, groups: [go]}
@@ -78,6 +80,28 @@ def test_same_ids_are_compared_where_both_are_measured(write_config):
         ("third", "code"): 1.0,
         ("part", "code"): None,
     }
+
+
+@pytest.mark.slow
+def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
+    tokenizers = """  trained: {backend: naive_bpe, train: {corpus: library, vocab_size: 300}}
+  prose-only: {backend: utf8_bytes, corpora: [prose]}
+  code-only: {backend: utf8_bytes, corpora: [code]}"""
+    results = run(
+        write_config(
+            corpora=CORPORA,
+            tokenizers=tokenizers,
+            metrics="[{compression: {corpora: [code]}}, fertility]",
+            extra="study: {vocabulary: {sizes: [256, 280], model: {width: 64, layers: 2, context: 128}}}",
+        )
+    )
+    found = results.studies.get(VOCABULARY_SIZES)
+    assert results.failed_studies == {}
+    assert {line.line for line in found.lines} == {"trained", "code-only"}
+    assert {row.corpus for row in found.rows} == {"code"}
+    assert {loss.corpus for loss in found.losses} <= {"code"}
+    assert list(found.recommendation.weights) == ["code"]
+    assert "vocabulary-size" in [section.id for section in report_of(results).sections]
 
 
 REFUSED = {

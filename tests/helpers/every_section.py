@@ -89,7 +89,9 @@ def _comparisons(results: Results) -> None:
 
 
 def _bits_per_byte(results: Results) -> None:
-    """Bits per byte under three models, of which two decide; and of models over amounts of text."""
+    """Bits per byte under three models, of which two decide, at two sizes; and of models over amounts of text."""
+    for size, name in zip((256, 512), NAMES, strict=False):
+        results.tokenizers[name] = replace(results.tokenizers[name], backend="b", options={}, vocab_size=size)
     metrics = [f"bits_{order}" for order in (1, 2, 3)]
     for number, metric in enumerate(metrics):
         results.metrics[metric] = MetricInfo(family="models", direction="lower", loss_cannot_help="none where it is")
@@ -113,10 +115,10 @@ def _bits_per_byte(results: Results) -> None:
 
 
 def put_sizes(results: Results) -> None:
-    """Two lines over two sizes on two groups; the first one has two tokenizers with bits per byte."""
+    """Two lines over two sizes on two groups."""
     sizes, ends = [256, 512], {"smallest": 256, "largest": 512}
     lines = [
-        SizeLine(line=name, kind="ladder", tokenizers=names, trained=True, **ends)
+        SizeLine(line=name, kind="ladder", tokenizers=names, **ends)
         for name, names in zip(NAMES, ([*NAMES[:2]], [NAMES[1]]), strict=False)
     ]
     rows = [

@@ -33,8 +33,6 @@ def test_every_size_of_any_text(pattern, texts, others):
         assert curve.tokens[size] == expected.sum()
         assert curve.counts_at(size).tolist() == expected.tolist()
         assert tokens_of_each(order, size)[ids].sum() == expected.sum()
-        p = expected[expected > 0] / max(1, expected.sum())
-        assert curve.entropy[size] == pytest.approx(-(p * np.log2(p)).sum(), abs=1e-9)
     assert np.all(np.diff(curve.tokens) <= 0)
 
 
@@ -79,4 +77,3 @@ def test_what_is_not_in_order_is_refused(merges, message):
 
 def test_nothing_and_no_merges():
     assert Curve(MergeOrder(256, []), np.zeros(256, np.int64)).tokens.tolist() == [0]
-    assert Curve(MergeOrder(256, []), np.ones(256, np.int64)).entropy.tolist() == [8.0]

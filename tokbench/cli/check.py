@@ -118,18 +118,13 @@ def _facts(config: Path, checked: Checked) -> dict[str, object]:
         "metrics": [
             {"metric": family.name, "corpora": list(plan.bound.get(family.name, ()))} for family, _ in plan.metrics
         ],
-        "studies": [{"study": name, "foreseen": _foreseen(checked, name)} for name in plan.studies],
+        "studies": [{"study": name} for name in plan.studies],
         "notes": list(plan.notes),
     }
 
 
 def _state(prepared: PreparedTokenizer) -> str:
     return "unavailable" if prepared.reason else "to be trained" if prepared.planned.train_on else "loaded"
-
-
-def _foreseen(checked: Checked, study: str) -> list[str]:
-    plan = checked.plan
-    return list(checked.registry.studies.get(study).foresee(plan, plan.studies[study], checked.prepared))
 
 
 def _show(config: Path, checked: Checked) -> None:
@@ -148,9 +143,6 @@ def _show(config: Path, checked: Checked) -> None:
         say(line)
     families = (family.name for family, _ in checked.plan.metrics)
     say("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
-    for study in checked.plan.studies:
-        for line in _foreseen(checked, study):
-            say(line)
     for note in checked.plan.notes:
         say(f"note: {note}")
     lacking = any(not prepared.planned.optional for prepared in absent)

@@ -91,8 +91,8 @@ _FORMATS: Final = ("report", "formats")
 
 
 def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
-    """Return studies in the order in which they run: quick ones first, each behind those whose outcome it reads."""
-    waiting = sorted(specs, key=lambda spec: spec.long)
+    """Return studies in the order in which they run: each behind those whose outcome it reads."""
+    waiting = list(specs)
     ordered: list[StudySpec] = []
     while waiting:
         left = {spec.name for spec in waiting}
@@ -173,19 +173,9 @@ class _Planner:
         if absent and not entry.optional:
             message = f"backend {spec.name!r} {absent}; or mark it 'optional: true'"
             self._absent.append(Problem(self._config.located.where((*path, "backend")), message))
-        kept = [variant for variant in expand(name, entry) if variant.name not in self._config.left_out]
-        cut = [variant.options for variant in kept if self._is_nested(spec, variant)]
-        smaller = () if len(cut) == len(kept) else self._smaller_sizes(entry, spec)
-        if smaller:
-            train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
-            entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
-            asked = [variant.options for variant in kept]
-            trained = [variant for variant in expand(name, entry) if variant.options in asked]
-            kept = [variant for variant in trained if variant.vocab_size not in smaller or variant.options not in cut]
-        for variant in kept:
-            # A smaller size that the text is too short for, say, is not a failure: that very size was not asked for.
-            optional = entry.optional or variant.vocab_size in smaller
-            self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
+        for variant in expand(name, entry):
+            if variant.name not in self._config.left_out:
+                self._variant(variant, name, entry, spec, absent)
 
     def absent_backends(self) -> None:
         if all(planned.absent for planned in self._plan.tokenizers):
@@ -202,20 +192,6 @@ class _Planner:
                 self._problem(path, f"{named}{problem.message}")
             return None
         return TokenizerEntry.model_validate({**options, "backend": backend})
-
-    def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
-        """Return the smaller sizes at which studies also train a vocabulary that cannot be cut."""
-        train = entry.train
-        if not train or len(train.vocab_size) > 1:
-            return ()
-        return tuple(size for size in self._plan.trained_sizes if spec.min_vocab_size <= size < train.vocab_size[0])
-
-    def _is_nested(self, spec: BackendSpec, variant: Variant) -> bool:
-        """Tell whether a trained vocabulary has every smaller one in it; wrong options are reported elsewhere."""
-        config = self._config
-        path = ("tokenizers", variant.name)
-        options = validate(spec.train_options, variant.options, Part(config.located, path, config.base), [])
-        return options is None or spec.is_nested(options)
 
     def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
         path = ("tokenizers", name)
@@ -321,7 +297,6 @@ class _Planner:
             options = None if value is None else validate(spec.options, value, part, self._plan.problems)
             if options is not None:
                 self._plan.studies[spec.name] = options
-                self._plan.trained_sizes += tuple(spec.trained_sizes(options))
 
     def studies(self) -> None:
         asked = {family.study for family, _ in self._plan.metrics if family.study}
@@ -333,16 +308,20 @@ class _Planner:
         rest_on = {role for spec in wanted for role in spec.roles}
         for entry in self._config.metrics:
             family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
-            if family and family.comes_with and family.role not in rest_on:
-                self._problem(entry.path, f"{entry.name!r} comes with {family.comes_with} instead")
-        measured = any(family.clocked for family, _ in self._plan.metrics)
-        self._plan.reads_again = measured or any(spec.reads_texts for spec in wanted)
+            if family and family.role not in rest_on and (study := self._comes_with(family)):
+                self._problem(entry.path, f"{entry.name!r} comes with {study} instead")
+        self._plan.reads_again = any(family.clocked or family.study for family, _ in self._plan.metrics)
+
+    def _comes_with(self, family: MetricFamily) -> str:
+        """Return the study that a family without metrics of its own serves; empty for none."""
+        study = next((spec for spec in self._registry.studies if family.role in spec.roles), None)
+        return "" if family.values or study is None else f"a study: write {study.key!r}"
 
     def study_problems(self) -> None:
         for name, options in self._plan.studies.items():
             spec = self._registry.studies.get(name)
             path = tuple(spec.key.split(".")) if spec.key else ()
-            for place, message in spec.check(self._plan, options):
+            for place, message in spec.check(self._plan, options) if spec.check else ():
                 self._problem((*path, *place), message)
 
     def same_ids(self) -> None:
@@ -395,7 +374,7 @@ class _Planner:
             self._plan.reporters += [spec] if spec else []
         elif name in known and family.name not in due:
             path = (*_FORMATS, self._config.formats.index(name))
-            lacking = family.comes_with or f"the metrics {family.name!r}: add them"
+            lacking = self._comes_with(family) or f"the metrics {family.name!r}: add them"
             self._problem(path, f"format {name!r} comes with {lacking} as well")
 
     def _problem(self, path: Path, message: str) -> None:

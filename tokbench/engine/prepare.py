@@ -133,22 +133,21 @@ def train_all(
 ) -> Iterator[PreparedTokenizer]:
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
-    One training comes after the other, so that their times can be compared; trainings of a study of sizes share the
-    workers, and so do all on a cluster. Where a metric measures memory, too, each has a fresh process.
+    One training comes after the other, so that their times can be compared; on a cluster they share the workers. Where
+    a metric measures memory, too, each has a fresh process.
     """
     waiting = {
         tokenizer.name: tokenizer
         for tokenizer in prepared
         if tokenizer.planned.train_on and not tokenizer.planned.absent
     }
-    side_by_side = bool(plan.trained_sizes) or pool.shared
-    alone = not side_by_side and any(family.isolated for family, _ in plan.metrics)
+    alone = not pool.shared and any(family.isolated for family, _ in plan.metrics)
     trained = {
         name: taken
         for name, tokenizer in waiting.items()
         if (taken := take_training(tokenizer, pool, stored, with_memory=alone))
     }
-    if side_by_side:
+    if pool.shared:
         left = {name: tokenizer for name, tokenizer in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
     for tokenizer in prepared:

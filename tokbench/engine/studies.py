@@ -21,12 +21,12 @@ from tokbench.foundation.store import Key
 from tokbench.measuring.cell import plain_cells
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job
-from tokbench.measuring.metric import CorpusMetric, Measured, NotApplicable, Role
+from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, Outcome, StudySpec
 from tokbench.results.blocks import OwnTexts
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import Cell
 from tokbench.results.study_blocks import StudyBlocks
 
 J = TypeVar("J", bound=Job)
@@ -156,18 +156,6 @@ class _Context:
         groups = self.plan.surveys[corpus].groups
         return self._evaluation.group_state((tokenizer, corpus, group, family.name), groups)
 
-    def value(self, role: Role, tokenizer: str, corpus: str) -> Measured | NotApplicable | Failure | None:
-        family, wanted = self.plan.family(role), self.plan.metric(role)
-        if family is None or wanted is None:
-            return Failure(f"the run has no metric with the role {role.value!r}")
-        metric = self._evaluation.metrics[family.name]
-        assert not isinstance(metric, CorpusMetric)
-        state = self.state(role, tokenizer, corpus, WHOLE)
-        if isinstance(state, Failure):
-            return state
-        value: object = plain(metric.finish(state), dict[str, object], "finish").get(wanted.id)
-        return plain(value, Measured | NotApplicable | None, f"the value of {wanted.id}")  # type: ignore[no-any-return]
-
     def stored(self, tokenizers: Sequence[str], kept: Kept) -> Any | None:
         return self._stored.answer_of(self._study, tokenizers, kept)
 
@@ -207,7 +195,7 @@ class _Context:
             return JobAnswer(job, gone)
         kept = asked.kept(job)
         value = self.stored(job.tokenizers, kept) if kept else None
-        return None if value is None or not asked.sound(value) else JobAnswer(job, value)
+        return None if value is None else JobAnswer(job, value)
 
     def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
         if isinstance(value, WorkerDied):
@@ -215,6 +203,6 @@ class _Context:
                 self._ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))
             return JobAnswer(job, value.failure, crashed=value.crashed)
         kept = asked.kept(job)
-        if kept and not isinstance(value, Failure) and asked.sound(value):
+        if kept and not isinstance(value, Failure):
             self.keep(job.tokenizers, kept, value)
         return JobAnswer(job, value)

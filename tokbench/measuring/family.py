@@ -34,8 +34,6 @@ class MetricFamily:
     """A text metric also gets cells for all groups of one script together, where groups are languages."""
     companion: str = ""
     """The report format that comes by itself with the family, and not without it; empty for none."""
-    comes_with: str = ""
-    """The key to write in a configuration instead of the name of the family; empty if it can be named."""
     subject: tuple[str, ...] = ()
     """The families that a report begins with where this one is measured; empty for a family of any study."""
     role: Role | None = None

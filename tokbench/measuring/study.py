@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from tokbench.foundation.failures import Failure
+from tokbench.foundation.failures import Failure, tracebacks
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
 from tokbench.measuring.examples import DocumentExample
-from tokbench.measuring.job import Job
-from tokbench.measuring.metric import Measured, NotApplicable, Role
+from tokbench.measuring.job import Job, TokenizerJob
+from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import OwnTexts
@@ -24,6 +25,7 @@ from tokbench.results.study_blocks import BlockType
 from tokbench.tokenizers.options import Options
 
 J = TypeVar("J", bound=Job)
+T = TypeVar("T")
 
 
 class StudyProblem(NamedTuple):
@@ -80,8 +82,6 @@ class AskedJobs(NamedTuple, Generic[J]):
     step: str
     kept: Callable[[J], Kept | None] = lambda _: None
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
-    sound: Callable[[Any], bool] = lambda _: True
-    """Tells whether an answer other than a failure may be kept."""
     feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
     """Returns the texts of a job by feed."""
     again: bool = False
@@ -121,9 +121,6 @@ class StudyContext(Protocol):
     def state(self, role: Role, tokenizer: str, corpus: str, group: str, /) -> Any | Failure:
         """Return the state of the family with a role in a group, or in the whole corpus (``*``)."""
 
-    def value(self, role: Role, tokenizer: str, corpus: str, /) -> Measured | NotApplicable | Failure | None:
-        """Return the value of the metric with a role on a whole corpus."""
-
     def ask(self, asked: AskedJobs[J], /) -> Iterator[JobAnswer[J]]:
         """Yield the answers to all jobs: from the store first, then as workers give them."""
 
@@ -137,16 +134,36 @@ class StudyContext(Protocol):
         """Return its key in the store; ``None`` if nothing is kept."""
 
 
-def _no_problem(plan: Plan, options: Any) -> Iterator[StudyProblem]:  # noqa: ARG001 - the default of `check`
-    yield from ()
+class Answers(NamedTuple, Generic[T]):
+    """The answers of tokenizers to one question, by name, and why others have none; some ``failed`` at the question."""
+
+    values: Mapping[str, T]
+    reasons: Mapping[str, str]
+    failed: Mapping[str, Failure]
+
+    def outcome(self, block: Any) -> Outcome:
+        """Return an outcome with a block; a failure makes the run fail."""
+        failures = [f"{name}: {failure.reason}" for name, failure in self.failed.items()]
+        return Outcome(block=block, failures=failures, tracebacks=tracebacks(self.failed.values()))
 
 
-def _no_sizes(options: Any) -> Sequence[int]:  # noqa: ARG001 - the default of `trained_sizes`
-    return ()
+def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **given: Any) -> Answers[T]:
+    """Ask every ready tokenizer in a worker; a later run takes the answers from the store.
 
-
-def _nothing_to_say(plan: Plan, options: Any, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:  # noqa: ARG001
-    yield from ()
+    Args:
+        context: the run.
+        doing: what is done, in words such as ``counting indents``.
+        question: takes a tokenizer, and ``given``; a function of a module, because it is sent as a pickle.
+        given: plain values. The answer is kept under them, the tokenizer, and the code of the study.
+    """
+    ready = [prepared.name for prepared in context.prepared if prepared.facts]
+    reasons = {prepared.name: prepared.reason for prepared in context.prepared if not prepared.facts}
+    kept = Kept(doing, given, counted=f"{doing}: {{}} tokenizers")
+    jobs = [TokenizerJob((name,), doing, "its own texts", partial(question, **given)) for name in ready]
+    answers = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}
+    failed = {name: value for name, value in answers.items() if isinstance(value, Failure)}
+    values = {name: value for name, value in answers.items() if name not in failed}
+    return Answers(values, reasons | {name: failure.reason for name, failure in failed.items()}, failed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,17 +186,9 @@ class StudySpec:
     """The type of its block; ``None`` if it gives cells alone."""
     after: tuple[str, ...] = ()
     """The studies of the run whose outcome it reads; they run before it."""
-    long: bool = False
-    """It takes minutes: quick studies run before it."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
-    reads_texts: bool = False
-    """It reads the text of corpora again."""
     lacks: Callable[[Any], str] | None = None
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
-    check: Callable[[Plan, Any], Iterator[StudyProblem]] = _no_problem
+    check: Callable[[Plan, Any], Iterator[StudyProblem]] | None = None
     """Yields what is wrong with its options, before anything is measured."""
-    trained_sizes: Callable[[Any], Sequence[int]] = _no_sizes
-    """Returns sizes at which a trained vocabulary that cannot be cut is trained as well."""
-    foresee: Callable[[Plan, Any, Sequence[PreparedTokenizer]], Iterator[str]] = _nothing_to_say
-    """Yields lines for ``tokbench check`` on what it will take."""

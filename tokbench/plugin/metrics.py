@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from tokbench.measuring.asking import ask_each
 from tokbench.measuring.cell import make_cell
 from tokbench.measuring.counted import TOKEN_PLACES, Basis, counted, declared
 from tokbench.measuring.encoded_shard import EncodedShard
@@ -22,7 +21,7 @@ from tokbench.measuring.metric import (
     TimedOutcome,
     TimedText,
 )
-from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudySpec
+from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudySpec, ask_each
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.results.study_blocks import BlockType

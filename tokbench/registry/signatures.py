@@ -13,8 +13,6 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
         "run": "context, options",
         "check": "plan, options",
         "lacks": "metric",
-        "trained_sizes": "options",
-        "foresee": "plan, options, prepared",
     },
     "SectionSpec": dict.fromkeys(("build", "charts", "lead", "notes"), "tables"),
     "CorpusSpec": {"open": "options"},

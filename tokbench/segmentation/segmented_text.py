@@ -125,7 +125,7 @@ class SegmentedText:
 
 @dataclass(kw_only=True)
 class WorstDocument:
-    """A document that is among the worst of its corpus for a tokenizer, by its size or beside another tokenizer."""
+    """A document of which a tokenizer makes the most tokens by its size, of the documents of a corpus."""
 
     tokenizer: str
     """The tokenizer."""
@@ -139,11 +139,6 @@ class WorstDocument:
     """The document, or the part of it with the most tokens; its first segmentation is that of the tokenizer. The second
     one is that of the tokenizer that needs the fewest tokens for this text and gives it back; it is missing if that is
     the same tokenizer."""
-    by_size: bool = True
-    """``True`` if the tokenizer makes the most tokens of it by its size, of the documents of the corpus."""
-    beside_best: bool = False
-    """``True`` if, of the documents that are worst by their size in a group, the tokenizer makes the most tokens of the
-    text that is shown beside the tokenizer that needs the fewest, and a tenth more at least."""
 
     @property
     def times_the_fewest(self) -> float:
@@ -165,7 +160,7 @@ class ShownTexts:
     texts: list[SegmentedText]
     """Those that the configuration names, then excerpts of documents by corpus and group."""
     worst: list[WorstDocument]
-    """For each tokenizer and corpus, its worst documents by their size and beside the best tokenizer."""
+    """For each tokenizer and corpus, its worst documents by their size."""
 
 
 SHOWN_TEXTS: BlockType[ShownTexts] = BlockType(study="tokens", kind=ShownTexts)

@@ -73,29 +73,6 @@ class Curve:
         rank_of_part = order.rank_of_part[used]
         return ranks, order.made[ranks], rank_of_part, order.parts[used], self.fired[rank_of_part]
 
-    @cached_property
-    def entropy(self) -> NDArray[np.float64]:
-        r"""float64[m + 1], Shannon entropy of the unigram distribution in bits, with 0, 1, … m merges.
-
-        H = log2 n - Σ c log2 c / n with counts c and n tokens; one pass does all sizes.
-        """
-        order, fired = self.order, self.fired
-        # Every use of an id by a merge takes its count down: the uses in order of id, then of rank.
-        by_use = order.by_use
-        used, taken = order.parts[by_use], fired[order.rank_of_part[by_use]]
-        running = np.cumsum(taken)
-        first = np.diff(used, prepend=-1) != 0
-        before_this_id = np.maximum.accumulate(np.where(first, running - taken, 0))
-        after = self.built[used] - (running - before_this_id)
-        change = _c_log_c(after) - _c_log_c(after + taken)
-        gains = _c_log_c(fired)
-        np.add.at(gains, order.rank_of_part[by_use], change)
-        units = _c_log_c(self.built[order.rank_of < 0]).sum()
-        sums = units + np.concatenate([[0.0], np.cumsum(gains)])
-        tokens = np.maximum(self.tokens, 1)
-        entropy: NDArray[np.float64] = np.log2(tokens) - sums / tokens
-        return entropy
-
 
 def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
     """Return int64[vocab_size], the tokens of each id with only the first merges.
@@ -109,11 +86,6 @@ def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
         starts = np.flatnonzero(np.diff(makers, prepend=-1))
         tokens[made] = np.where(order.rank_of[made] < merges, 1, np.add.reduceat(tokens[parts], starts))
     return tokens
-
-
-def _c_log_c(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    products: NDArray[np.float64] = counts * np.log2(np.maximum(counts, 1))
-    return products
 
 
 class CutIds:

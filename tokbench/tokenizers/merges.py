@@ -89,11 +89,6 @@ class MergeOrder:
         return np.repeat(np.arange(len(self.made)), np.diff(self.offsets))
 
     @cached_property
-    def by_use(self) -> NDArray[np.int64]:
-        """int64[p], numbers of parts, by id, then rank."""
-        return np.argsort(self.parts, kind="stable")  # the parts come in the order of ranks
-
-    @cached_property
     def depth(self) -> NDArray[np.int64]:
         """int64[m], the longest chain of merges, 1 for units alone."""
         depth = np.zeros(self.vocab_size, dtype=np.int64)

@@ -29,10 +29,7 @@ def at_equal_size(numbers):
         )
         for line, (value, low, high) in numbers.items()
     ]
-    lines = [
-        SizeLine(line=line, kind="point", tokenizers=[line], trained=False, smallest=500, largest=500)
-        for line in numbers
-    ]
+    lines = [SizeLine(line=line, kind="point", tokenizers=[line], smallest=500, largest=500) for line in numbers]
     results = Results(name="r")
     results.studies.put(VOCABULARY_SIZES, VocabularySizes(sizes=[500], lines=lines, rows=rows))
     return results

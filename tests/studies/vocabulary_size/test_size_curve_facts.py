@@ -1,62 +1,11 @@
-"""Rare ids and fronts: by hand, and what must hold for any."""
+"""The recommended size and fronts: by hand, and what must hold for any."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from tokbench.foundation.errors import InputError
-from tokbench.studies.vocabulary_size.recommend import (
-    SizeCandidate,
-    allowed_rare,
-    beaten,
-    pareto_front,
-    recommend,
-)
-from tokbench.studies.vocabulary_size.trainable import trainable
-
-
-def test_each_class_by_its_edges():
-    # 10,000 tokens and training on as many: expected counts are counts. Then a tenth and half of that.
-    counts = np.array([8802, 1000, 99, 98, 1, 0, 0])
-    assert counts.sum() == 10_000
-    found = trainable(counts, 7, [10_000, 1_000, 5_000])
-    assert found.enough.tolist() == [2, 0, 1]
-    assert found.some.tolist() == [0, 2, 1]
-    assert found.few.tolist() == [3, 2, 2]
-    assert found.never.tolist() == [0, 1, 1]
-    assert found.unseen.tolist() == [2, 2, 2]
-    assert found.bound.tolist() == [3, 0.3, 1.5]
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 30)), elements=st.integers(0, 10**6)),
-    st.floats(1, 1e15),
-)
-def test_every_id_is_of_one_class_and_more_training_makes_none_rarer(counts, tokens):
-    counts[:, 0] += 1
-    sizes = np.full(len(counts), counts.shape[1])
-    short, longer = trainable(counts, sizes, tokens), trainable(counts, sizes, 10 * tokens)
-    assert (sum(short[:5]) == sizes).all()
-    assert (sum(longer[:3]) <= sum(short[:3])).all()
-    assert [int(trainable(row, len(row), tokens).few) for row in counts] == short.few.tolist()
-
-
-@pytest.mark.parametrize(
-    ("counts", "size", "said"),
-    [
-        ([0, 0], 2, "tokens in the sample"),
-        ([1, -1, 5], 3, "whole numbers from 0"),
-        ([1, 2], 3, "needs as many counts"),
-        ([1, 2], [1, 2], "2 sizes need as many rows"),
-        ([1, 2], 1, "at or beyond"),
-    ],
-)
-def test_counts_that_cannot_be_are_refused(counts, size, said):
-    with pytest.raises(InputError, match=said):
-        trainable(counts, size, 100)
+from tokbench.studies.vocabulary_size.block import SizeChoice
+from tokbench.studies.vocabulary_size.recommend import allowed_rare, beaten, pareto_front, recommend
 
 
 def dominates(one, other, directions):
@@ -85,19 +34,19 @@ def test_points_that_are_none_are_refused():
         pareto_front([[1, float("inf")]], ["lower", "higher"])
 
 
+def choice(size, cost, ratio, worst, line="own"):
+    return SizeChoice(line=line, vocab_size=size, flops_per_byte=cost, compression_ratio=ratio, worst_ratio=worst)
+
+
 def test_the_rule_step_by_step():
-    dear = SizeCandidate("own", 64_000, 103, 4.0, 3.0)  # beyond 2 % of 100
-    cheap = SizeCandidate("own", 40_000, 100, 3.0, 1.0)
-    fair = SizeCandidate("own", 60_000, 102, 3.1, 2.0)
-    small = SizeCandidate("own", 50_000, 101, 3.2, 1.9)
-    unfair = SizeCandidate("own", 30_000, 101, 3.3, 1.89)  # beyond 5 % of 2.0
-    other = SizeCandidate("other", 5_000, 90, 4.1, 3.1)
-    advice = recommend([dear, cheap, unfair, fair, small], "own")
-    assert advice.candidate is small
-    assert advice.front == (dear, cheap, unfair, fair, small)
-    advice = recommend([dear, cheap, unfair, fair, small, other], "own")
-    assert advice.candidate is small, "what another line has only decides the front"
-    assert advice.front == (other,)
+    dear = choice(64_000, 103, 4.0, 3.0)  # beyond 2 % of 100
+    cheap = choice(40_000, 100, 3.0, 1.0)
+    fair = choice(60_000, 102, 3.1, 2.0)
+    small = choice(50_000, 101, 3.2, 1.9)
+    unfair = choice(30_000, 101, 3.3, 1.89)  # beyond 5 % of 2.0
+    other = choice(5_000, 90, 4.1, 3.1, "other")
+    assert recommend([dear, cheap, unfair, fair, small], "own") is small
+    assert recommend([dear, cheap, unfair, fair, small, other], "own") is small, "others decide the front alone"
 
 
 @pytest.mark.parametrize(
@@ -116,17 +65,10 @@ def test_the_share_of_rare_ids_with_which_a_size_is_taken(shares, allowed):
     )
 )
 def test_the_recommended_costs_little_and_is_the_same_in_any_order(rows):
-    table = [SizeCandidate("own", *row) for row in rows]
-    advice = recommend(table, "own")
-    assert advice.candidate.vocab_size == recommend(table[::-1], "own").candidate.vocab_size
-    assert advice.candidate.flops_per_byte <= 1.02 * min(row[1] for row in rows)
-
-
-def test_nothing_to_recommend():
-    with pytest.raises(InputError, match="no candidates"):
-        recommend([], "own")
-    with pytest.raises(InputError, match="cost and compression"):
-        recommend([SizeCandidate("own", 300, 0, 1, 1)], "own")
+    table = [choice(*row) for row in rows]
+    taken = recommend(table, "own")
+    assert taken.vocab_size == recommend(table[::-1], "own").vocab_size
+    assert taken.flops_per_byte <= 1.02 * min(row[1] for row in rows)
 
 
 WEIGHTS = {"prose": 0.5, "code": 0.25, "talk": 0.25}

@@ -11,7 +11,6 @@ from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
-    SizeCost,
     SizeLine,
     SizeLoss,
     SizeRecommendation,
@@ -37,19 +36,15 @@ def sizes(lost: dict[str, float | None]) -> Results:
         )
         for name, ratio in (("good", 2.0), ("fine", 2.5), ("lossy", 4.0))
     ]
-    cost = {"parameters": 1, "share": 1, "memory_bytes": 1, "flops_per_byte": 1, "output_share": 1}
-    rest = {"cache_per_byte": 1, "context_bytes": 1, "logits_per_token": 1}
     block = VocabularySizes(
         sizes=[500],
         lines=[
-            SizeLine(line=name, kind="point", tokenizers=[name], trained=False, smallest=500, largest=500)
+            SizeLine(line=name, kind="point", tokenizers=[name], smallest=500, largest=500)
             for name in ("good", "fine", "lossy")
         ],
         rows=rows,
         losses=[SizeLoss(line=name, corpus="c", lost=share) for name, share in lost.items()],
-        costs=[
-            SizeCost(line=row.line, **place, compression_ratio=row.compression_ratio, **cost, **rest) for row in rows
-        ],
+        model={"width": 8, "layers": 1, "context": 8},
     )
     results = Results(name="r")
     results.studies.put(VOCABULARY_SIZES, block)
@@ -67,7 +62,7 @@ def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
     assert "lossy‡" in corpus.chart.__html__()
     assert "fine‡" not in corpus.chart.__html__()
     page = html.render(results)
-    assert page.count("<tr data-aside><th") == 2, "in the table of sizes, and in that of costs"
+    assert page.count("<tr data-aside><th") == 1
     assert '<span class="key">lossy</span><sup>‡</sup></th>' in page, "the mark is no part of the name"
     assert '<td class="n best" data-v="2.5">2.500</td>' in page
     assert "lossy‡" in markdown.render(results)

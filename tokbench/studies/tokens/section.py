@@ -38,8 +38,6 @@ _FIRST_TOKENIZERS: Final = 3
 
 _FIRST_TEXTS: Final = 6
 
-_MOST_EXCERPTS: Final = 24
-
 _HEADING: Final = 80
 
 _LEGEND: Final = (
@@ -53,9 +51,8 @@ _PLAIN_LEGEND: Final = (
     "␣, line ends as ⏎, tabs as ⇥, bytes that are not whole characters as \\x and two digits."
 )
 _WORST: Final = (
-    "Each of another group. By their size they are those with the fewest bytes per token. Beside the best they are "
-    "those of which a tokenizer makes the most tokens by the side of the one that needs the fewest for the same text, "
-    "at least a tenth more, of the documents that are worst by size in their group."
+    "Each of another group: those with the fewest bytes per token, and beside them the tokenizer that needs the fewest "
+    "tokens for the same text."
 )
 _PLAIN_WORST: Final = (
     "The tokens of the text that is shown are a multiple of those of the tokenizer that needs the fewest."
@@ -64,7 +61,7 @@ _NUMBERS: Final = {"bytes per token", "tokens", "bytes"}
 _WORST_COLUMNS: Final = [
     Column(name, numeric=name in _NUMBERS)
     for name in (
-        *("tokenizer", "corpus", "group", "document", "worst by", "bytes per token", "tokens", "bytes"),
+        *("tokenizer", "corpus", "group", "document", "bytes per token", "tokens", "bytes"),
         *("tokens of this text", "text"),
     )
 ]
@@ -101,18 +98,6 @@ def _in_plain_text(shown: TokenViews) -> list[Node]:
     for view in (view for view in shown.texts if not view.shown.corpus):
         rows = [Row([line.name, _listed(line)]) for line in view.lines()]
         nodes += [Heading(view.heading), Table("", [Column("tokenizer"), Column("tokens")], rows)]
-    excerpts = [view for view in shown.texts if view.shown.corpus]
-    rows = [
-        Row([view.kind, view.heading, line.name, _listed(line)])
-        for view in excerpts[:_MOST_EXCERPTS]
-        for line in view.lines(shown.first_names)
-    ]
-    if rows:
-        columns = [Column(name) for name in ("corpus", "document", "tokenizer", "tokens")]
-        nodes += [Heading("Excerpts of documents"), Table("", columns, rows)]
-    if len(excerpts) > _MOST_EXCERPTS:
-        more = len(excerpts) - _MOST_EXCERPTS
-        nodes.append(Paragraph(f"{more:,} more texts are in results.json and report.html."))
     return nodes
 
 
@@ -139,11 +124,10 @@ def _worst_row(worst: WorstDocument, number: str) -> Row:
     other = f"{worst.times_the_fewest:.1f} × {visible(better[0].tokenizer)}" if better else "the fewest"
     place = worst.tokenizer, worst.shown.corpus, group_name(worst.shown.group)
     document = TextCell(line=f"{worst.number + 1:,} ({worst.shown.label})", look="prose")
-    measures = [*(["size"] if worst.by_size else []), *(["beside the best"] if worst.beside_best else [])]
     ratio = f"{worst.bytes / worst.tokens:.3f}" if worst.tokens else "none"
     text = TextCell(line=Name(visible(worst.shown.text, spaces=True)), look="text", data=number)
     sizes = ratio, f"{worst.tokens:,}", f"{worst.bytes:,}"
-    return Row([*place, document, " and ".join(measures), *sizes, other, text])
+    return Row([*place, document, *sizes, other, text])
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
@@ -22,11 +21,7 @@ MOST_GROUPS: Final = 128
 MOST_CUTS: Final = 40 * MOST_GROUPS
 
 MOST_WORST: Final = 3
-"""By each of two measures, in different groups."""
-
-_LEAST_TIMES: Final = 1.1
-
-_CANDIDATES: Final = 6
+"""In different groups."""
 
 _SEGMENTATIONS: Final = "segmentations"
 
@@ -49,9 +44,8 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
     texts = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in named.items()]
     texts += chosen_documents(plan, options.documents)
     chosen = list(_chosen(plan, context.worst))
-    candidates = list(_candidates(plan, context.worst))
     names = [prepared.name for prepared in context.prepared]
-    wanted = {name: _texts_of(plan, name, texts, [*chosen, *candidates]) for name in names}
+    wanted = {name: _texts_of(plan, name, texts, chosen) for name in names}
     gone = {prepared.name: Failure(prepared.reason) for prepared in context.prepared if not prepared.facts}
     gone |= dict(context.ended)
     cut = _cut_all({name: due for name, due in wanted.items() if name not in gone and due}, context)
@@ -62,9 +56,7 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
     for text in texts:
         shown_under = plan.names_on(text.corpus) if text.corpus else names
         text.segmentations = [segmentation(name, text.text) for name in names if name in shown_under]
-    by_size = [_worst_document(plan, place, segmentation) for place in chosen]
-    beside = [_worst_document(plan, place, segmentation) for place in candidates]
-    return ShownTexts(texts=texts, worst=_both(by_size, beside))
+    return ShownTexts(texts=texts, worst=[_worst_document(plan, place, segmentation) for place in chosen])
 
 
 def chosen_documents(plan: Plan, number: int) -> Iterator[SegmentedText]:
@@ -95,24 +87,6 @@ def _chosen(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
             yield from firsts[:MOST_WORST]
 
 
-def _candidates(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
-    names = [tokenizer.name for tokenizer in plan.tokenizers if not tokenizer.spec.baseline]
-    for corpus in plan.measured:
-        firsts = {
-            (group, name): examples[0]
-            for group in plan.surveys[corpus].groups
-            for name in names
-            if (examples := worst.get((name, corpus, group), ()))
-        }
-        least: dict[str, float] = {}
-        for (group, _), example in firsts.items():
-            least[group] = min(example.tokens_per_byte, least.get(group, example.tokens_per_byte))
-        for name in names:
-            own = [(group, example) for (group, other), example in firsts.items() if other == name and least[group]]
-            own.sort(key=lambda pair: -pair[1].tokens_per_byte / least[pair[0]])
-            yield from (_WorstPlace(name, corpus, group, example) for group, example in own[:_CANDIDATES])
-
-
 def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Sequence[_WorstPlace]) -> tuple[str, ...]:
     corpora = {"", *(corpus for corpus in plan.measured if name in plan.names_on(corpus))}
     shown = [text.text for text in texts if text.corpus in corpora]
@@ -122,15 +96,11 @@ def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Seq
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
     cut: dict[str, dict[str, Segmentation]] = {}
     jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
-    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, _all_cut, again=True)):
+    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, again=True)):
         failed = isinstance(value, Failure)
         segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
         cut[job.name] = dict(zip(job.texts, segmentations, strict=True))
     return cut
-
-
-def _all_cut(segmentations: Sequence[Segmentation]) -> bool:
-    return not any(segmentation.reason for segmentation in segmentations)
 
 
 def _kept(job: SegmentTexts) -> Kept:
@@ -159,33 +129,3 @@ def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> Worst
             whole=len(example.excerpt.encode()) == example.bytes,
         ),
     )
-
-
-def _ranked(documents: Iterable[WorstDocument], share: Callable[[WorstDocument], float]) -> list[WorstDocument]:
-    by_place: dict[tuple[str, str], dict[str, WorstDocument]] = {}
-    for document in documents:
-        groups = by_place.setdefault(_place(document)[:2], {})
-        known = groups.get(document.shown.group)
-        if known is None or share(document) > share(known):
-            groups[document.shown.group] = document
-    ranked = (sorted(groups.values(), key=share, reverse=True)[:MOST_WORST] for groups in by_place.values())
-    return list(chain.from_iterable(ranked))
-
-
-def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> list[WorstDocument]:
-    worse = (document for document in beside if document.times_the_fewest >= _LEAST_TIMES)
-    places = {
-        _place(document): replace(document, by_size=False, beside_best=True)
-        for document in _ranked(worse, lambda document: document.times_the_fewest)
-    }
-    by_place: dict[tuple[str, str], list[WorstDocument]] = {}
-    for document in _ranked(by_size, lambda document: document.tokens / document.bytes):
-        both = places.pop(_place(document), None) is not None
-        by_place.setdefault(_place(document)[:2], []).append(replace(document, by_size=True, beside_best=both))
-    for place, document in places.items():
-        by_place.setdefault(place[:2], []).append(document)
-    return list(chain.from_iterable(by_place.values()))
-
-
-def _place(document: WorstDocument) -> tuple[str, str, str, int]:
-    return document.tokenizer, document.shown.corpus, document.shown.group, document.number

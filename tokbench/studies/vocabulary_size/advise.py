@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from tokbench.studies.vocabulary_size.block import ScalingLaw, SizeBasis, SizeChoice, SizeRange, SizeRecommendation
+from tokbench.studies.vocabulary_size.block import SizeChoice, SizeRange, SizeRecommendation
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.plateau import least_costs, plateau
-from tokbench.studies.vocabulary_size.recommend import SizeCandidate, allowed_rare, beaten, recommend
+from tokbench.studies.vocabulary_size.recommend import allowed_rare, beaten, recommend
 
 UNSPLIT: Final = 0.01
 """The least share of tokens that span words."""
@@ -44,28 +44,19 @@ class Candidates:
         return known
 
 
-def recommendation(
-    mixture: Mixture, candidates: Candidates, model: Model | None, law: ScalingLaw | None
-) -> SizeRecommendation:
+def recommendation(mixture: Mixture, candidates: Candidates, model: Model | None) -> SizeRecommendation:
     """Return the recommended sizes, and all candidates; none are recommended without a model."""
     choices = candidates.choices()
     advice = SizeRecommendation(weights=dict(mixture.weights), choices=choices, left_out=dict(candidates.left_out))
-    if not choices:
+    if not choices or model is None:
         return advice
-    most = max(choices, key=lambda choice: (choice.compression_ratio, -choice.vocab_size))
-    bases = [_basis("compression alone", most)]
-    if law:
-        sizes = [optimum.vocab_size for optimum in law.optima]
-        bases.append(SizeBasis(basis="law", line="", smallest=min(sizes), largest=max(sizes)))
-    if model is None:
-        return replace(advice, bases=bases)
     allowed = allowed_rare([choice.too_rare for choice in choices])
     ranges = _ranges(mixture, candidates, model, _largest(choices, allowed))
     some_allowed = {choice.line for choice in choices if _allows(allowed, choice)}
     ranges = [
         sizes if sizes.refused or sizes.line in some_allowed else replace(sizes, refused=_ALL_RARE) for sizes in ranges
     ]
-    advice = replace(advice, bases=bases, allowed_rare=allowed, ranges=ranges)
+    advice = replace(advice, allowed_rare=allowed, ranges=ranges)
     open_lines = {sizes.line for sizes in ranges if not sizes.refused}
     free = [choice for choice in choices if choice.line in open_lines and _allows(allowed, choice)]
     return _taken(mixture, candidates, advice, free) if free else advice
@@ -74,27 +65,12 @@ def recommendation(
 def _taken(
     mixture: Mixture, candidates: Candidates, advice: SizeRecommendation, free: Sequence[SizeChoice]
 ) -> SizeRecommendation:
-    table = [
-        SizeCandidate(
-            choice.line,
-            choice.vocab_size,
-            choice.flops_per_byte or 0.0,
-            choice.compression_ratio,
-            choice.worst_ratio or 0.0,
-        )
-        for choice in free
-    ]
     names = {choice.line for choice in free}
     line = next(sizes.line for sizes in advice.ranges if sizes.line in names and not sizes.refused)
-    taken = recommend(table, line)
-    take = taken.candidate.name, taken.candidate.vocab_size
-    by_key = {(choice.line, choice.vocab_size): choice for choice in free}
-    cheapest = min(free, key=lambda choice: (choice.flops_per_byte or 0.0, choice.vocab_size))
-    first, *rest = advice.bases
-    bases = [first, _basis("cost alone", cheapest), *rest, _basis("compression and cost", by_key[take])]
+    taken = recommend(free, line)
+    take = taken.line, taken.vocab_size
     compared, reason = _compared(mixture, candidates.lines, advice.choices, take)
-    front = [(candidate.name, candidate.vocab_size) for candidate in taken.front]
-    return replace(advice, choices=compared, front=front, take=take, bases=bases, no_interval=reason)
+    return replace(advice, choices=compared, take=take, no_interval=reason)
 
 
 def _allows(allowed: float | None, choice: SizeChoice) -> bool:
@@ -112,7 +88,7 @@ def _largest(choices: Sequence[SizeChoice], allowed: float | None) -> dict[str, 
 def _ranges(mixture: Mixture, candidates: Candidates, model: Model, largest: Mapping[str, int]) -> list[SizeRange]:
     most = {name: largest.get(name, int(line.every[-1])) for name, line in candidates.lines.items()}
     ranges = [
-        plateau(name, line, mixture, model, most[name], candidates.trained_bytes.get(name))
+        plateau(name, line, model, most[name], candidates.trained_bytes.get(name))
         for name, line in candidates.lines.items()
     ]
     costs = {name: least_costs(line, model, most[name]) for name, line in candidates.lines.items()}
@@ -140,10 +116,6 @@ def _loses(own: Mapping[str, float], other: Mapping[str, float], name: str) -> s
     beyond = {corpus: own[corpus] / other[corpus] - 1 for corpus in own}
     parts = (f"{corpus} {100 * abs(more):.0f} % {'more' if more >= 0 else 'less'}" for corpus, more in beyond.items())
     return f"a byte of text costs more than with {name} on most of the text ({', '.join(parts)})"
-
-
-def _basis(basis: str, choice: SizeChoice) -> SizeBasis:
-    return SizeBasis(basis=basis, line=choice.line, smallest=choice.vocab_size, largest=choice.vocab_size)
 
 
 def _compared(

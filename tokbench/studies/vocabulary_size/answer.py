@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tokbench.report.cells import percent
+from tokbench.report.document import Row
 from tokbench.report.number_format import byte_size
 from tokbench.report.sections.answer_subject import names
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
-    SizeBasis,
     SizeChoice,
     SizeRange,
     SizeRecommendation,
     VocabularySizes,
 )
+from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.plateau import ENOUGH
-from tokbench.studies.vocabulary_size.published import LAW_WEIGHS, PRACTISED
-from tokbench.studies.vocabulary_size.size_bits import LIMITS, size_bits
+from tokbench.studies.vocabulary_size.scaling import law
 
 _BESIDE: Final = 2
 
-_GROUND: Final = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
-_NOT_MEASURED: Final = (
-    "No model was trained for it: the metric family 'transformer' measures bits per byte of tokenizers of several "
-    "sizes, such as {}."
+_PRACTISED: Final = (
+    "In practice Llama 2 has 32,000, GPT-2 50,257 and Llama 3 128,256 tokens, and nanochat went from 65,536 to 32,768. "
+    "With more compute the best tokens have fewer bytes, by 988 models (Limisiewicz et al. 2026, arXiv 2605.01188)."
+)
+_LAW_WEIGHS: Final = (
+    "It weighs the loss of a model on English text at a fixed budget of FLOPs, so it is no ceiling for a model that is "
+    "trained on more text than such a budget calls for."
+)
+_GROUND: Final = (
+    "Its ground is compression and FLOPs alone, measured on text, not the loss of a model. A size is a tokenizer for "
+    "every metric by {backend: cut, of: …, size: …}, or by a list of sizes to train."
 )
 _NO_MODEL: Final = (
     "No size is recommended without a model: larger vocabularies then cost nothing, and the largest would always win. "
@@ -37,28 +43,12 @@ _NO_MODEL: Final = (
 _LIMIT: Final = 0.05
 
 
-class SizeOption(NamedTuple):
-    """A row of the table of sizes, in words; tokens and cost are beyond the recommended size's.
-
-    ``share`` is of embedding and output layer in the model, ``rare`` of ids too rare to be trained.
-    """
-
-    line: str
-    size: int
-    basis: str
-    ratio: float
-    tokens: str
-    cost: str
-    share: str
-    rare: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeAnswer:
+class SizeAnswer(NamedTuple):
     """The answer of a study of vocabulary sizes."""
 
     sentences: Sequence[str]
-    options: Sequence[SizeOption]
+    options: Sequence[Row]
+    """The size that may be taken, and those around it."""
 
 
 def size_answer(results: Results) -> SizeAnswer | None:
@@ -68,7 +58,7 @@ def size_answer(results: Results) -> SizeAnswer | None:
     if study is None or recommendation is None:
         return None
     wording = _Wording(results, study, recommendation)
-    return SizeAnswer(sentences=list(wording.sentences()), options=list(wording.options()))
+    return SizeAnswer(list(wording.sentences()), list(wording.options()))
 
 
 class _Wording:
@@ -80,35 +70,20 @@ class _Wording:
     def sentences(self) -> Iterator[str]:
         if self._taken and self._recommendation.range:
             yield from self._take(self._taken, self._recommendation.range)
-        measured = list(self._measured())
-        if not self._taken:  # what was measured is then the answer
-            yield from measured
-        yield from self._other_bases()
+        if self._choices:
+            yield self._compression_alone()
+        if self._study.model:
+            yield from self._law(Model(**self._study.model))
         if self._taken:
-            yield _GROUND if measured else f"{_GROUND} {self._not_measured(self._taken)}"
-            yield from measured
+            yield _GROUND
             yield from self._rare(self._taken)
-        elif not measured:
-            yield _NO_MODEL if self._recommendation.choices else "No size is recommended, because no vocabulary can be."
+        else:
+            yield _NO_MODEL if self._choices else "No size is recommended, because no vocabulary can be."
         yield from self._distrust()
-
-    def _measured(self) -> Iterator[str]:
-        measured = size_bits(self._results, self._study)
-        for bits in measured:
-            yield from bits.sentences(self._recommendation.take)
-        if measured:
-            yield LIMITS
-
-    def _not_measured(self, taken: SizeChoice) -> str:
-        line = next(line for line in self._study.lines if line.line == taken.line)
-        around = {max(line.smallest, taken.vocab_size // 2), taken.vocab_size, min(line.largest, 2 * taken.vocab_size)}
-        sizes = ", ".join(map(str, sorted(around)))
-        trained = f"train: {{vocab_size: [{sizes}]}}"
-        return _NOT_MEASURED.format(trained if line.trained else f"{{backend: cut, of: …, grid: {{size: [{sizes}]}}}}")
 
     def _take(self, taken: SizeChoice, sizes: SizeRange) -> Iterator[str]:
         ratio = f"{taken.compression_ratio:.3f} bytes per token"
-        if sizes.enough_bytes is not None:
+        if _is_too_small(sizes):
             yield _too_small(sizes, mixed=len(self._recommendation.weights) > 1)
         yield from _range(sizes, self._over())
         allowed = self._recommendation.allowed_rare
@@ -129,20 +104,11 @@ class _Wording:
         shares = ", ".join(f"{percent(share)} {name}" for name, share in weights.items())
         return f"over {len(weights)} corpora by the weights given ({shares})"
 
-    def _other_bases(self) -> Iterator[str]:
-        pointed: dict[tuple[str, int], list[str]] = {}
-        for basis in self._recommendation.bases:
-            if basis.line and basis.basis != "compression and cost":
-                pointed.setdefault((basis.line, basis.smallest), []).append(f"by {basis.basis}")
-        for key, ways in pointed.items():
-            choice = self._choices[key]
-            if choice is self._taken:
-                yield f"Chosen {' or '.join(ways)} it is the same size."
-            else:
-                yield f"Chosen {' or '.join(ways)} it would be {_name(choice)}{self._price(choice)}."
-        law = next((basis for basis in self._recommendation.bases if not basis.line), None)
-        if law:
-            yield from self._law(law)
+    def _compression_alone(self) -> str:
+        most = max(self._recommendation.choices, key=lambda choice: (choice.compression_ratio, -choice.vocab_size))
+        if most is self._taken:
+            return "Chosen by compression alone it is the same size."
+        return f"Chosen by compression alone it would be {_name(most)}{self._price(most)}."
 
     def _price(self, choice: SizeChoice) -> str:
         parts = []
@@ -156,14 +122,15 @@ class _Wording:
             parts.append(f"{percent(choice.too_rare)} of its ids too rare")
         return f": {', '.join(parts)}" if parts else f", {choice.compression_ratio:.3f} bytes per token"
 
-    def _law(self, law: SizeBasis) -> Iterator[str]:
-        between = f"{law.smallest:,} to {law.largest:,}" if law.smallest < law.largest else f"{law.smallest:,}"
-        yield f"The published scaling law points to {between} tokens."
-        yield f"{LAW_WEIGHS}."
-        if self._study.law and any(optimum.caution for optimum in self._study.law.optima):
+    def _law(self, model: Model) -> Iterator[str]:
+        optima = law(model)
+        smallest, *_, largest = sorted(optimum.vocab_size for optimum in optima)
+        yield f"The published scaling law points to {smallest:,} to {largest:,} tokens."
+        yield _LAW_WEIGHS
+        if any(optimum.caution for optimum in optima):
             yield "The law is extrapolated: this model is outside the range in which it was measured."
         if self._recommendation.ranges:
-            yield PRACTISED
+            yield _PRACTISED
 
     def _rare(self, taken: SizeChoice) -> Iterator[str]:
         model = self._study.model or {}
@@ -200,33 +167,20 @@ class _Wording:
         for reason, lines in by_reason.items():
             yield f"{names(lines)} cannot be recommended: {reason}."
 
-    def options(self) -> Iterator[SizeOption]:
+    def options(self) -> Iterator[Row]:
         taken = self._taken
-        if taken is None:
-            return
-        own = sorted(
-            (choice for choice in self._recommendation.choices if choice.line == taken.line), key=lambda c: c.vocab_size
-        )
-        place = own.index(taken)
-        around = own[max(0, place - _BESIDE) : place + _BESIDE + 1]
-        bases: dict[tuple[str, int], list[str]] = {}
-        for basis in self._recommendation.bases:
-            key = basis.line, basis.smallest
-            if key in self._choices:  # the law has no line
-                bases.setdefault(key, []).append(basis.basis)
-        for key in dict.fromkeys([*((choice.line, choice.vocab_size) for choice in around), *bases]):
-            choice = self._choices[key]
-            more = choice.more
-            yield SizeOption(
-                line=choice.line,
-                size=choice.vocab_size,
-                basis=", ".join(bases.get(key, [])),
-                ratio=choice.compression_ratio,
-                tokens="" if more is None or choice is taken else _beyond(more, choice.more_low, choice.more_high),
-                cost="" if choice is taken else _cost(choice, taken),
-                share="" if choice.share is None else percent(choice.share),
-                rare="" if choice.too_rare is None else percent(choice.too_rare),
-            )
+        own = [choice for choice in self._recommendation.choices if taken and choice.line == taken.line]
+        own.sort(key=lambda choice: choice.vocab_size)
+        place = own.index(taken) if taken else 0
+        for choice in own[max(0, place - _BESIDE) : place + _BESIDE + 1]:
+            more = choice.more is not None and choice is not taken
+            yield Row([
+                choice.line, f"{choice.vocab_size:,}", f"{choice.compression_ratio:.3f}",
+                _beyond(choice.more or 0.0, choice.more_low, choice.more_high) if more else "",
+                "" if choice is taken else _cost(choice, taken),
+                "" if choice.share is None else percent(choice.share),
+                "" if choice.too_rare is None else percent(choice.too_rare),
+            ])  # fmt: skip
 
 
 def _range(sizes: SizeRange, over: str) -> Iterator[str]:
@@ -237,30 +191,23 @@ def _range(sizes: SizeRange, over: str) -> Iterator[str]:
             f"Take {sizes.line} with {about(sizes.smallest)} to {about(sizes.largest)} tokens {over}: the cost of a "
             f"byte of text is within 2 % of the least there, which {about(sizes.best)} have."
         )
-    parts = []
-    if sizes.below:
-        parts.append(f"smaller needs more tokens ({about(sizes.below.vocab_size)}: {_beyond(sizes.below.tokens)})")
-    if sizes.above:
-        met = sizes.above.times
-        spends = "" if met is None else f" and spends it on ids that training meets {_times(met)}"
-        cost = _beyond(sizes.above.cost)
-        parts.append(f"larger widens the output layer{spends} ({about(sizes.above.vocab_size)}: {cost} FLOPs per byte)")
-    if parts:
-        sentence = "; ".join(parts)
-        yield f"{sentence[0].upper()}{sentence[1:]}."
-    if sizes.open_above and sizes.enough_bytes is None:
+    if sizes.open_above and not _is_too_small(sizes):
         yield f"It has no larger size than {sizes.largest:,}, and a larger one may cost as little."
     if sizes.open_below:
         yield f"It has no smaller size than {sizes.smallest:,}, and a smaller one may cost as little."
 
 
+def _is_too_small(sizes: SizeRange) -> bool:
+    return sizes.training_bytes is not None and sizes.training_bytes < ENOUGH * sizes.largest
+
+
 def _too_small(sizes: SizeRange, *, mixed: bool) -> str:
-    trained, enough = sizes.training_bytes or 0.0, sizes.enough_bytes or 0.0
+    trained = sizes.training_bytes or 0.0
     so_mixed = " of text that is so mixed" if mixed else ""
     return (
         f"The text is too small to decide a size: {sizes.line} was trained on {byte_size(trained)}{so_mixed}, which "
-        f"are {trained / sizes.largest:.0f} bytes for an id of {about(sizes.largest)}, and {ENOUGH} are needed. About "
-        f"{byte_size(about_number(enough))} would decide it. As far as this text goes:"
+        f"are {trained / sizes.largest:.0f} bytes for an id of {about(sizes.largest)}, and {ENOUGH} are needed: "
+        f"{byte_size(about_number(ENOUGH * sizes.largest))} or more. As far as this text goes:"
     )
 
 
@@ -280,15 +227,6 @@ def about(size: int) -> str:
     ('16,000', '260')
     """
     return f"{about_number(size):,.0f}"
-
-
-def _times(met: float) -> str:
-    """Return how often, in words.
-
-    >>> _times(12_345), _times(0.4)
-    ('12,000 times on average', 'less than once on average')
-    """
-    return "less than once on average" if met < 1 else f"{about_number(met):,.0f} times on average"
 
 
 def _share(share: float) -> str:

@@ -19,17 +19,16 @@ from tokbench.report.document import (
     captioned,
     sentence_paragraphs,
 )
-from tokbench.studies.vocabulary_size.answer import SizeAnswer, SizeOption, about
-from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation, VocabularySizes
+from tokbench.studies.vocabulary_size.answer import SizeAnswer, about
+from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
-from tokbench.studies.vocabulary_size.published import COMPUTE, PRACTICE
 
 _COLUMNS: Final = (
-    *(Column("line"), Column("size", numeric=True), Column("chosen by")),
+    *(Column("line"), Column("size", numeric=True)),
     *(Column(name, numeric=True) for name in ("bytes/token", "tokens", "FLOPs/byte")),
     *(Column(name, numeric=True) for name in ("share of the model", "ids too rare")),
 )
-_CAPTION: Final = "A size that may be taken, those around it, and those to which other ways of choosing point"
+_CAPTION: Final = "A size that may be taken, and those around it"
 _LEGEND: Final = (
     "All corpora together. Tokens and FLOPs are beside those of the size taken, tokens with the paired 95\u00a0% "
     "interval where there is one. Ids too rare are those that training holds fewer than 100 times; there is no "
@@ -44,29 +43,20 @@ _CHART: Final = (
     "The sizes to take are shaded: a byte of text costs at most 2 % more there than at the best size. Higher up "
     "it costs more FLOPs. Costs of more than 50 % beyond the least are not drawn."
 )
-_BESIDE_COLUMNS: Final = (Column("beside it"), Column("sizes"), Column("source"))
-_BESIDE: Final = "What is published of vocabulary sizes"
-_LAW: Final = "loss at a fixed budget of FLOPs, no ceiling for longer training; {}"
 
 
-def size_cards(answer: SizeAnswer, study: VocabularySizes, styles: Mapping[str, int]) -> Cards:
+def size_cards(answer: SizeAnswer, advice: SizeRecommendation | None, styles: Mapping[str, int]) -> Cards:
     """Return the answer; ``styles`` has by line the number of its colour and dashes."""
     cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
-    advice = study.recommendation
-    if advice and (chart := cost_chart(advice, dict(styles))):
+    if advice and (chart := cost_chart(advice, styles)):
         cards.append([Rich([Figure(chart, _CHART, label=COST_TITLE)])])
     if advice and advice.ranges:
         rows = [_line_row(sizes, advice) for sizes in advice.ranges]
-        cards.append([captioned(Table(_LINES, _LINE_COLUMNS, rows)), captioned(_beside(study))])
+        cards.append([captioned(Table(_LINES, _LINE_COLUMNS, rows))])
     if answer.options:
-        table = Table(_CAPTION, _COLUMNS, [_option_row(option) for option in answer.options])
+        table = Table(_CAPTION, _COLUMNS, answer.options)
         cards.append([captioned(table), Paragraph(_LEGEND, "legend")])
     return Cards(cards, wide=True)
-
-
-def _option_row(option: SizeOption) -> Row:
-    taken = option.line, f"{option.size:,}", option.basis, f"{option.ratio:.3f}"
-    return Row([*taken, option.tokens, option.cost, option.share, option.rare])
 
 
 def _line_row(sizes: SizeRange, advice: SizeRecommendation) -> Row:
@@ -87,13 +77,3 @@ def _beyond(share: float) -> str:
     ('best', '+12.3 %', '-4.0 %')
     """
     return "best" if share == 0 else f"{100 * share:+.1f} %"
-
-
-def _beside(study: VocabularySizes) -> Table:
-    rows = []
-    if study.law:
-        sizes = sorted(optimum.vocab_size for optimum in study.law.optima)
-        ends = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
-        rows.append(Row(["the law", ends, _LAW.format(study.law.source)]))
-    rows += [Row([published.what, published.sizes, published.source]) for published in (*PRACTICE, COMPUTE)]
-    return Table(_BESIDE, _BESIDE_COLUMNS, rows)

@@ -16,23 +16,16 @@ class SizeLine:
         line: its name.
         kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
         tokenizers: its tokenizers.
-        trained: whether this run trained them.
         smallest, largest: its range of sizes.
         reason: why it cannot be cut.
-        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with a token of two.
-        spans: the share of tokens that span words, among the first half of the merges or of the ids.
     """
 
     line: str
     kind: Literal["curve", "ladder", "point"]
     tokenizers: list[str]
-    trained: bool
     smallest: int
     largest: int
     reason: str = ""
-    spaces: int = 0
-    spaces_from: int | None = None
-    spans: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,28 +62,23 @@ class SizeRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PackedCurve:
-    """Every size of a line on one group; arrays are base64 of zlib.
+    """Every size of a line on one group.
 
     Attributes:
         line, corpus, group: the place.
-        bytes, words: of the text; ``words`` need a common unit.
-        unit: the definition of a word.
+        bytes: of the text.
         base: the smallest size, without merges.
         units: the tokens at that size.
-        saved: int64 little-endian, the tokens that each further merge saves.
-        entropy: float64 little-endian, bits, at every size, if all points are configured.
+        saved: the tokens that each further merge saves: int64 little-endian, base64 of zlib.
     """
 
     line: str
     corpus: str
     group: str
     bytes: int
-    words: int | None
-    unit: str
     base: int
     units: int
     saved: str
-    entropy: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,72 +96,15 @@ class SizeLoss:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeInSample:
-    """The share of a corpus that a line was trained on.
-
-    Attributes:
-        line, corpus: the place.
-        share: of documents, 0 to 1.
-    """
-
-    line: str
-    corpus: str
-    share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeCost:
-    """The cost of one size of a line to the model, on a whole corpus.
-
-    Attributes:
-        line, corpus, group, vocab_size, compression_ratio: the place, and bytes per token there.
-        parameters, share, memory_bytes: of embedding and output layer; ``share`` of the whole model.
-        flops_per_byte: FLOPs of a forward pass for a byte of text.
-        output_share: the output layer's share of them.
-        cache_per_byte: bytes of the cache of keys and values for a byte of text.
-        context_bytes: bytes of text that fit the context.
-        logits_per_token: numbers of the output layer for a token.
-        training_flops: FLOPs of the training, if its length is known.
-        unseen, never, few, some, enough: ids by expected count in the training text, likewise.
-        bound: occurrences from which on an id counts as trained.
-        training_tokens: of the training text.
-    """
-
-    line: str
-    corpus: str
-    group: str
-    vocab_size: int
-    compression_ratio: float
-    parameters: float
-    share: float
-    memory_bytes: float
-    flops_per_byte: float
-    output_share: float
-    cache_per_byte: float
-    context_bytes: float
-    logits_per_token: float
-    training_flops: float | None = None
-    unseen: int | None = None
-    never: int | None = None
-    few: int | None = None
-    some: int | None = None
-    enough: int | None = None
-    bound: float | None = None
-    training_tokens: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class SizeChoice:
     """One size of a line, over all corpora together.
 
     Attributes:
         line, vocab_size: the candidate.
         compression_ratio: bytes per token of the weighted mix of corpora.
-        by_corpus: bytes per token.
         worst_corpus, worst_group, worst_ratio: the worst-compressed group, and its bytes per token.
         flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer;
             ``None`` without a model.
-        unseen: ids that occur in no corpus with a weight.
         too_rare: the share of ids expected fewer than 100 times in training, if known.
         more, more_low, more_high: tokens beyond the recommended size's, as a share of them, with the paired 95 %
             interval.
@@ -182,47 +113,15 @@ class SizeChoice:
     line: str
     vocab_size: int
     compression_ratio: float
-    by_corpus: dict[str, float] = field(default_factory=dict)
     worst_corpus: str = ""
     worst_group: str = ""
     worst_ratio: float | None = None
     flops_per_byte: float | None = None
     share: float | None = None
-    unseen: int = 0
     too_rare: float | None = None
     more: float | None = None
     more_low: float | None = None
     more_high: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeBasis:
-    """The size that one way of choosing recommends.
-
-    Attributes:
-        basis: ``compression alone``, ``cost alone``, ``law``, or ``compression and cost``.
-        line: empty for the law.
-        smallest, largest: the range of sizes.
-    """
-
-    basis: str
-    line: str
-    smallest: int
-    largest: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeBeside:
-    """A size outside of a range, compared with the nearer end of the range."""
-
-    vocab_size: int
-    """The size."""
-    tokens: float
-    """Further tokens, as a share."""
-    cost: float
-    """Further FLOPs of a byte of text, as a share."""
-    times: float | None = None
-    """Mean occurrences in training of the ids between the end and this size, if known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,14 +148,8 @@ class SizeRange:
     """By corpus, the least cost beyond the best line's, as a share of it."""
     refused: str = ""
     """Why the line is not recommended."""
-    below: SizeBeside | None = None
-    """A smaller size of the line."""
-    above: SizeBeside | None = None
-    """A larger size of the line."""
     training_bytes: float | None = None
     """Training text of the line in this run."""
-    enough_bytes: float | None = None
-    """The bytes of text that would decide the size, if more are needed."""
     sizes: list[int] = field(default_factory=list)
     """For charts."""
     costs: list[float] = field(default_factory=list)
@@ -271,10 +164,8 @@ class SizeRecommendation:
         weights: the share of each corpus in the text; they add up to 1.
         weighted: whether the weights are configured, not equal by default.
         choices: the candidates: sizes of lossless lines on every corpus with a weight.
-        front: ``(line, size)`` of the candidates that no other beats in cost, compression and worst group.
         take: ``(line, size)`` of the recommendation; ``None`` without a model or candidate.
         ranges: by line, the sizes with nearly the least cost, the cheapest line first.
-        bases: the size by each way of choosing.
         allowed_rare: the largest share of too rare ids of a recommendation, if known.
         left_out: by line that is not a candidate, the reason.
         missing: the corpora without numbers.
@@ -285,10 +176,8 @@ class SizeRecommendation:
     weights: dict[str, float]
     weighted: bool = False
     choices: list[SizeChoice] = field(default_factory=list)
-    front: list[tuple[str, int]] = field(default_factory=list)
     take: tuple[str, int] | None = None
     ranges: list[SizeRange] = field(default_factory=list)
-    bases: list[SizeBasis] = field(default_factory=list)
     allowed_rare: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -302,68 +191,26 @@ class SizeRecommendation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScalingOptimum:
-    """The optimal size by one approach of the published law.
-
-    Attributes:
-        approach: ``isoflops``, ``derivative`` or ``loss``.
-        vocab_size: the size.
-        caution: why this is an extrapolation.
-        budget: its training FLOPs, if not compute-optimal.
-    """
-
-    approach: str
-    vocab_size: int
-    caution: str = ""
-    budget: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScalingLaw:
-    """The optimal sizes by the published law.
-
-    Attributes:
-        source: the publication.
-        validity: its measured range.
-        optima: by each approach.
-    """
-
-    source: str
-    validity: str
-    optima: list[ScalingOptimum] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
 class VocabularySizes:
     """The results of a run on vocabulary sizes.
 
     Attributes:
         sizes: of the configuration.
-        points: ``sizes``, or ``all`` for every size.
         lines: the lines over sizes.
         rows: one for each size, line and group.
         curves: every size of a line on one group.
         losses: by lossy line and corpus.
-        in_sample: the shares of corpora that lines were trained on.
-        costs: of each size to the model.
-        failures: what could not be measured, in words.
-        model: its options, and ``parameters_without_vocabulary``.
+        model: its options.
         recommendation: over all corpora together.
-        law: the optimal sizes for the model.
     """
 
     sizes: list[int] = field(default_factory=list)
-    points: str = "sizes"
     lines: list[SizeLine] = field(default_factory=list)
     rows: list[SizeRow] = field(default_factory=list)
     curves: list[PackedCurve] = field(default_factory=list)
     losses: list[SizeLoss] = field(default_factory=list)
-    in_sample: list[SizeInSample] = field(default_factory=list)
-    costs: list[SizeCost] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
     model: dict[str, Any] | None = None
     recommendation: SizeRecommendation | None = None
-    law: ScalingLaw | None = None
 
 
-VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=2)
+VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=3)

@@ -30,6 +30,5 @@ SPEC: Final = MetricFamily(
     text=CountTokens,
     values=(),
     companion="curve",
-    comes_with="a study: write 'study: {vocabulary: {}}'",
     role=Role.ID_COUNTS,
 )

@@ -29,15 +29,12 @@ class Built(NamedTuple):
     Attributes:
         order: its merges, if it can be cut.
         size: ordinary tokens, neither special nor without bytes; all if their bytes are unknown.
-        spaces, spaces_from: the longest run of spaces that is one token, and the smallest size with two.
         spans: the share of tokens that span words, in the first half of the merges, or else of the ids.
     """
 
     order: MergeOrder | None
     size: int
     reason: str = ""
-    spaces: int = 0
-    spaces_from: int | None = None
     spans: float = 0.0
 
 
@@ -46,15 +43,12 @@ def _built(tokenizer: Tokenizer) -> Built:
         tokens = ordinary_tokens(tokenizer)
     except ContractError as error:
         return Built(None, tokenizer.vocab_size, str(error))
-    runs = {i: len(token) for i, token in enumerate(tokens) if token and not token.strip(b" ")}
-    longest = max(runs.values(), default=0)
     try:
         order = merge_order(tokenizer, tokens)
     except ContractError as error:
-        return Built(None, sum(map(bool, tokens)), str(error), longest, spans=_spans(list(filter(None, tokens))))
-    two = [order.base + int(order.rank_of[i]) + 1 for i, length in runs.items() if length == len(b"  ")]
+        return Built(None, sum(map(bool, tokens)), str(error), _spans(list(filter(None, tokens))))
     merged = [tokens[made] for made in order.made.tolist()]
-    return Built(order, order.base + len(order), "", longest, min(two, default=None), _spans(merged))
+    return Built(order, order.base + len(order), spans=_spans(merged))
 
 
 def _spans(tokens: Sequence[bytes]) -> float:

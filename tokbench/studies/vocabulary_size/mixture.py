@@ -17,7 +17,10 @@ from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_to
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.rows import TextTotals
-from tokbench.studies.vocabulary_size.trainable import FEW
+
+FEW: Final = 100
+"""Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP): use the
+largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
 
 _SHOWN: Final = 10
 """An id with fewer occurrences has an unknown rate."""
@@ -113,7 +116,6 @@ class MixedLine:
     every: NDArray[np.int64]
     per_byte: Mapping[str, NDArray[np.float64]]
     mixed: NDArray[np.float64]
-    lines: Mapping[str, Line]
 
 
 def mix(name: str, lines: Mapping[str, Line], mixture: Mixture, model: Model | None) -> MixedLine:
@@ -131,29 +133,24 @@ def mix(name: str, lines: Mapping[str, Line], mixture: Mixture, model: Model | N
             per_byte[corpus] = line.curve.tokens / n_bytes
     mixed = np.sum([mixture.weights[corpus] * tokens for corpus, tokens in per_byte.items()], axis=0)
     choices = [_choice(name, size, lines, mixture, model) for size in sizes]
-    return MixedLine(choices, tokens, every, per_byte, mixed, lines)
+    return MixedLine(choices, tokens, every, per_byte, mixed)
 
 
 def _choice(name: str, size: int, lines: Mapping[str, Line], mixture: Mixture, model: Model | None) -> SizeChoice:
     tokens = {corpus: line.tokens[line.at(size)] for corpus, line in lines.items()}
     ratio = 1 / mixture.tokens_per_byte(tokens)
     counts = mixture.of_ids({corpus: line.counts(line.at(size)) for corpus, line in lines.items()})
-    met = counts > 0
     choice = SizeChoice(
         line=name,
         vocab_size=size,
         compression_ratio=ratio,
-        by_corpus={corpus: mixture.n_bytes[corpus] / float(by_group.sum()) for corpus, by_group in tokens.items()},
-        unseen=max(0, size - int(np.count_nonzero(met))),
     )
     if model is None:
         return choice
-    choice = replace(
+    cost, length = float(flops_per_byte(model, size, ratio)), training_tokens(model, ratio)
+    return replace(
         choice,
-        flops_per_byte=float(flops_per_byte(model, size, ratio)),
-        share=float(model.vocabulary_share(size)),
+        flops_per_byte=cost,
+        share=model.vocabulary_share(size),
+        too_rare=None if length is None else mixture.too_rare(counts[counts > 0], size, length),
     )
-    length = training_tokens(model, ratio)
-    if length is None:
-        return choice
-    return replace(choice, too_rare=mixture.too_rare(counts[met], size, float(length)))

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
 from tokbench.measuring.metric import Role
-from tokbench.studies.vocabulary_size.checks import vocab_sizes
 from tokbench.tokenizers.options import Options
-
-Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
-
-BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
-"""Bytes of one number, without the scales of quantized formats."""
 
 STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ERRORS, Role.LOST_CHARACTERS, Role.ID_COUNTS)
 
@@ -29,12 +21,12 @@ class Model(Options):
     GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024):
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
-    >>> int(gpt2.parameters(50257))
+    >>> gpt2.parameters(50257)
     124439808
     >>> llama3 = Model(
     ...     width=4096, layers=32, context=8192, heads=32, kv_heads=8, feed_forward=14336, gated=True, tied=False
     ... )
-    >>> int(llama3.parameters(128256))
+    >>> llama3.parameters(128256)
     8030261248
     """
 
@@ -49,8 +41,6 @@ class Model(Options):
     tied: bool = Field(default=False, description="the output layer is the embedding, not a matrix of its own")
     positions: int = Field(default=0, ge=0, description="learned position embeddings, as GPT-2 has; 0: none")
     biases: bool = Field(default=False, description="biases in every matrix and norm, as GPT-2 has")
-    precision: Precision = Field(default="bf16", description="format of the weights")
-    cache_precision: Precision = Field(default="bf16", description="format of the cache of keys and values")
     training_tokens: float | None = Field(None, gt=0, allow_inf_nan=False, description="tokens of training")
     training_bytes: float | None = Field(None, gt=0, allow_inf_nan=False, description="bytes of training text")
 
@@ -115,57 +105,27 @@ class Model(Options):
             layer += (2 if self.gated else 1) * self.inner_width + self.width  # in, and back
         return self.layers * layer + norm + self.positions * self.width
 
-    def embedding_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """Parameters of the embedding: int64, vocab_size x width.
+    def vocabulary_parameters(self, vocab_size: int) -> int:
+        """Parameters of embedding and output layer, which may be tied (Press and Wolf 2017).
 
-        >>> int(Model(width=768, layers=12, context=1024).embedding_parameters(50257))
-        38597376
+        >>> Model(width=4096, layers=32, context=4096).vocabulary_parameters(32000)
+        262144000
         """
-        return vocab_sizes(vocab_size) * self.width
+        return vocab_size * self.width * (1 if self.tied else 2)
 
-    def output_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """int64; 0 if tied to the embedding (Press and Wolf 2017).
-
-        >>> Model(width=4096, layers=32, context=4096).output_parameters([32000, 128256]).tolist()
-        [131072000, 525336576]
-        """
-        return self.embedding_parameters(vocab_size) * (0 if self.tied else 1)
-
-    def vocabulary_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """Parameters of embedding and output layer: int64.
-
-        >>> Model(width=4096, layers=32, context=4096).vocabulary_parameters([32000, 128256]).tolist()
-        [262144000, 1050673152]
-        """
-        return self.embedding_parameters(vocab_size) + self.output_parameters(vocab_size)
-
-    def parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """Return all parameters: int64.
+    def parameters(self, vocab_size: int) -> int:
+        """Return all parameters.
 
         Llama 2 7B (Touvron et al. 2023):
 
-        >>> llama2 = Model(width=4096, layers=32, context=4096, feed_forward=11008, gated=True)
-        >>> int(llama2.parameters(32000))
+        >>> Model(width=4096, layers=32, context=4096, feed_forward=11008, gated=True).parameters(32000)
         6738415616
         """
         return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
 
-    def vocabulary_share(self, vocab_size: ArrayLike) -> NDArray[np.float64]:
-        """Of embedding and output layer in all parameters: float64, 0 … 1.
-
-        >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
-        >>> gpt2.vocabulary_share([8192, 50257]).round(3).tolist()
-        [0.068, 0.31]
-        """
+    def vocabulary_share(self, vocab_size: int) -> float:
+        """Of embedding and output layer in all parameters."""
         return self.vocabulary_parameters(vocab_size) / self.parameters(vocab_size)
-
-    def vocabulary_bytes(self, vocab_size: ArrayLike) -> NDArray[np.float64]:
-        """Memory of embedding and output layer in ``precision``: float64, bytes.
-
-        >>> (Model(width=4096, layers=32, context=4096).vocabulary_bytes([32000, 128256]) / 2**20).tolist()
-        [500.0, 2004.0]
-        """
-        return self.vocabulary_parameters(vocab_size).astype(np.float64) * BYTES[self.precision]
 
 
 COMMON_SIZES: Final = (
@@ -179,9 +139,6 @@ class VocabularyStudy(Options):
     sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] = Field(
         default=COMMON_SIZES,
         description="sizes in the tables; those beyond a vocabulary are left out, its own size is always there",
-    )
-    points: Literal["sizes", "all"] = Field(
-        default="sizes", description="rows of curve.csv: these sizes, or every size there is"
     )
     model: Model | None = Field(default=None, description="the model for which the size is chosen")
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tokbench.studies.vocabulary_size.block import SizeBeside, SizeRange
-from tokbench.studies.vocabulary_size.compute import flops_per_byte, training_tokens
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture
+from tokbench.studies.vocabulary_size.block import SizeRange
+from tokbench.studies.vocabulary_size.compute import flops_per_byte
+from tokbench.studies.vocabulary_size.mixture import MixedLine
 from tokbench.studies.vocabulary_size.options import Model
 
 NEAR: Final = 0.02
@@ -22,14 +20,8 @@ ENOUGH: Final = 100
 
 _POINTS: Final = 80
 
-_FARTHEST: Final = 1e6
 
-Floats = NDArray[np.float64]
-
-
-def plateau(
-    name: str, line: MixedLine, mixture: Mixture, model: Model, most: int, trained_bytes: float | None
-) -> SizeRange:
+def plateau(name: str, line: MixedLine, model: Model, most: int, trained_bytes: float | None) -> SizeRange:
     """Return the sizes of a line, up to ``most``, that cost at most 2 % more than the best."""
     known = line.every <= most
     sizes, per_byte = line.every[known], line.mixed[known]
@@ -37,10 +29,9 @@ def plateau(
     best = int(costs.argmin())
     near = np.flatnonzero(costs <= (1 + NEAR) * costs[best])
     first, last = int(near[0]), int(near[-1])
-    below, above = _outside(sizes, first, last)
     spread_out = np.geomspace(1, len(sizes), _POINTS).round().astype(np.int64) - 1
     drawn = np.unique([*spread_out, first, best, last])
-    near_least = SizeRange(
+    return SizeRange(
         line=name,
         smallest=int(sizes[first]),
         largest=int(sizes[last]),
@@ -49,58 +40,10 @@ def plateau(
         open_below=first == 0,
         open_above=last == len(line.every) - 1,
         capped=last == len(sizes) - 1 < len(line.every) - 1,
-        below=None if below is None else _beside(sizes, per_byte, costs, first, below),
-        above=None if above is None else _beside(sizes, per_byte, costs, last, above),
         training_bytes=trained_bytes,
         sizes=sizes[drawn].tolist(),
         costs=costs[drawn].tolist(),
     )
-    if near_least.above:
-        times = _times(line, mixture, model, near_least.largest, near_least.above.vocab_size)
-        near_least = replace(near_least, above=replace(near_least.above, times=times))
-    if trained_bytes is not None and trained_bytes < ENOUGH * near_least.largest:
-        foretold = _foretold(sizes, per_byte, model, trained_bytes / ENOUGH)
-        return replace(near_least, enough_bytes=ENOUGH * max(foretold, float(near_least.largest)))
-    return near_least
-
-
-def _outside(sizes: NDArray[np.int64], first: int, last: int) -> tuple[int | None, int | None]:
-    half = int(np.searchsorted(sizes, sizes[first] / 2))
-    double = min(int(np.searchsorted(sizes, 2 * sizes[last])), len(sizes) - 1)
-    return (half if half < first else None), (double if double > last else None)
-
-
-def _beside(sizes: NDArray[np.int64], per_byte: Floats, costs: Floats, end: int, at: int) -> SizeBeside:
-    tokens, cost = per_byte[at] / per_byte[end] - 1, costs[at] / costs[end] - 1
-    return SizeBeside(vocab_size=int(sizes[at]), tokens=float(tokens), cost=float(cost))
-
-
-def _times(line: MixedLine, mixture: Mixture, model: Model, largest: int, above: int) -> float | None:
-    curves = {corpus: on_corpus.curve for corpus, on_corpus in line.lines.items()}
-    at = int(np.searchsorted(line.every, above))
-    length = training_tokens(model, 1 / line.mixed[at])
-    counts: dict[str, NDArray[np.int64]] = {}
-    for corpus, curve in curves.items():
-        if curve is None or length is None:
-            return None
-        base = curve.order.base
-        counts[corpus] = curve.counts_at(above - base)[curve.order.made[largest - base : above - base]]
-    if length is None:
-        return None
-    return float(mixture.of_ids(counts).mean() / line.mixed[at] * length)
-
-
-def _foretold(sizes: NDArray[np.int64], per_byte: Floats, model: Model, supported: float) -> float:
-    """Extrapolates bytes per token by the logarithm of the size, from the last supported doubling."""
-    last = max(min(int(np.searchsorted(sizes, supported)), len(sizes) - 1), min(1, len(sizes) - 1))
-    before = int(np.searchsorted(sizes, sizes[last] / 2))
-    before = min(before, max(last - 1, 0))
-    ratio = 1 / per_byte
-    rise = (ratio[last] - ratio[before]) / max(float(np.log(sizes[last] / sizes[before])), 1e-9)
-    further = np.geomspace(float(sizes[last]), max(_FARTHEST, float(sizes[last])), 400).round().astype(np.int64)
-    grown = ratio[last] + rise * np.log(further / sizes[last])
-    costs = flops_per_byte(model, further, grown)
-    return float(further[np.flatnonzero(costs <= (1 + NEAR) * costs.min())[-1]])
 
 
 def least_costs(line: MixedLine, model: Model, most: int) -> Mapping[str, float]:

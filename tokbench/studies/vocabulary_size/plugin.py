@@ -1,4 +1,4 @@
-"""Registers the study of vocabulary sizes; needs ``language_models``."""
+"""Registers the study of vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ SPECS: Final = (
         block=VOCABULARY_SIZES,
         roles=STUDIED,
         check=check,
-        trained_sizes=lambda options: options.sizes,
     ),
     curve.SPEC,
     csv.SPEC,

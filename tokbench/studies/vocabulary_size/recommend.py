@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from tokbench.foundation.errors import InputError
 from tokbench.statistics.front import pareto_front
-from tokbench.studies.vocabulary_size.checks import positive
+from tokbench.studies.vocabulary_size.block import SizeChoice
 from tokbench.studies.vocabulary_size.plateau import NEAR
 
 TOLERANCE: Final = 0.05
 """In the compression of the worst group."""
 
 MOST_RARE: Final = 0.05
-
-
-class SizeCandidate(NamedTuple):
-    """A candidate: FLOPs per byte of text, and bytes per token, of all and of the worst-compressed group."""
-
-    name: str
-    vocab_size: int
-    flops_per_byte: float
-    compression: float
-    worst: float
-
-
-class Recommendation(NamedTuple):
-    """The recommended candidate, and those that no other beats in everything, in input order."""
-
-    candidate: SizeCandidate
-    front: tuple[SizeCandidate, ...]
 
 
 def allowed_rare(shares: Sequence[float | None]) -> float | None:
@@ -48,39 +30,42 @@ def allowed_rare(shares: Sequence[float | None]) -> float | None:
     return MOST_RARE if least <= MOST_RARE else least + MOST_RARE
 
 
-def recommend(candidates: Sequence[SizeCandidate], name: str) -> Recommendation:
-    """Recommend a vocabulary of one name.
+def recommend(candidates: Sequence[SizeChoice], line: str) -> SizeChoice:
+    """Recommend a size of one line.
 
     1. On the front in FLOPs per byte, bytes per token of all and of the worst group, its candidates that cost at most
        2 % more FLOPs per byte than its cheapest.
     2. Of these, those whose worst group has at least 95 % of the best worst group's bytes per token.
     3. Of these the smallest.
 
-    Raises:
-        InputError: no candidate of the name, or a number that is not above 0.
-
     >>> table = [
-    ...     SizeCandidate("a", 8192, 55.9e6, 3.6, 2.0),
-    ...     SizeCandidate("a", 16384, 53.2e6, 4.0, 2.4),
-    ...     SizeCandidate("a", 32768, 53.9e6, 4.3, 2.7),
-    ...     SizeCandidate("b", 50257, 60.4e6, 4.4, 2.8),
+    ...     SizeChoice(line=line, vocab_size=size, flops_per_byte=cost, compression_ratio=ratio, worst_ratio=worst)
+    ...     for line, size, cost, ratio, worst in [
+    ...         ("a", 8192, 55.9e6, 3.6, 2.0), ("a", 16384, 53.2e6, 4.0, 2.4), ("a", 32768, 53.9e6, 4.3, 2.7),
+    ...         ("b", 50257, 60.4e6, 4.4, 2.8),
+    ...     ]
     ... ]
-    >>> advice = recommend(table, "a")
-    >>> advice.candidate.vocab_size, [candidate.vocab_size for candidate in advice.front]
-    (32768, [16384, 32768, 50257])
+    >>> recommend(table, "a").vocab_size
+    32768
     """
-    own = [candidate for candidate in candidates if candidate.name == name]
-    if not own:
-        raise InputError("there are no candidates to recommend one of; give at least one size")
-    positive([candidate[2:5] for candidate in candidates], "cost and compression of a candidate")
-    keep = pareto_front([candidate[2:5] for candidate in candidates], ["lower", "higher", "higher"])
-    front = tuple(candidate for candidate, kept in zip(candidates, keep, strict=True) if kept)
-    least = min(candidate.flops_per_byte for candidate in own)
-    cheap = [candidate for candidate in own if candidate.flops_per_byte <= (1 + NEAR) * least]
-    cheap = [candidate for candidate in cheap if candidate in front] or cheap
-    fairest = max(candidate.worst for candidate in cheap)
-    fair = [candidate for candidate in cheap if candidate.worst >= (1 - TOLERANCE) * fairest]
-    return Recommendation(min(fair, key=lambda candidate: (candidate.vocab_size, candidate.flops_per_byte)), front)
+    numbers = [(_cost(choice), choice.compression_ratio, _worst(choice)) for choice in candidates]
+    keep = pareto_front(numbers, ["lower", "higher", "higher"])
+    front = [choice for choice, kept in zip(candidates, keep, strict=True) if kept]
+    own = [choice for choice in candidates if choice.line == line]
+    least = min(map(_cost, own))
+    cheap = [choice for choice in own if _cost(choice) <= (1 + NEAR) * least]
+    cheap = [choice for choice in cheap if choice in front] or cheap
+    fairest = max(map(_worst, cheap))
+    fair = [choice for choice in cheap if _worst(choice) >= (1 - TOLERANCE) * fairest]
+    return min(fair, key=lambda choice: (choice.vocab_size, _cost(choice)))
+
+
+def _cost(choice: SizeChoice) -> float:
+    return choice.flops_per_byte or 0.0
+
+
+def _worst(choice: SizeChoice) -> float:
+    return choice.worst_ratio or 0.0
 
 
 def beaten(costs: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,19 +71,13 @@ def _row(place: Place, line: Line, text: TextTotals, size: int) -> SizeRow | Non
     return replace(row, fertility=fertility.value, fertility_low=low, fertility_high=high)
 
 
-def pack_curve(place: Place, curve: Curve, text: TextTotals, *, entropy: bool) -> PackedCurve:
+def pack_curve(place: Place, curve: Curve, text: TextTotals) -> PackedCurve:
     """Return the packed curve of every size."""
+    saved = base64.b64encode(zlib.compress((-np.diff(curve.tokens)).astype("<i8").tobytes(), 6)).decode()
     return PackedCurve(
         **place._asdict(),
         bytes=int(text.n_bytes.sum()),
-        words=None if text.words is None else int(text.words.sum()),
-        unit=text.unit,
         base=curve.order.base,
         units=int(curve.tokens[0]),
-        saved=_packed(-np.diff(curve.tokens), "<i8"),
-        entropy=_packed(curve.entropy, "<f8") if entropy else "",
+        saved=saved,
     )
-
-
-def _packed(values: NDArray[Any], kind: str) -> str:
-    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()

@@ -8,10 +8,9 @@ tied or not. C are the training FLOPs.
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
-from tokbench.studies.vocabulary_size.block import ScalingOptimum
-from tokbench.studies.vocabulary_size.checks import positive
+from tokbench.studies.vocabulary_size.options import Model
 
 SOURCE: Final = 'Tao et al. 2024, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
 
@@ -22,6 +21,29 @@ VALIDITY: Final = (
 )
 
 _A, _B, _ALPHA, _BETA = 0.19584238398665638, 2.1241123120064955, 0.6707374679896795, 0.44660634152009615
+_FLOPS_PER_PARAMETER: Final = 6
+"""FLOPs of training per parameter and token in the law."""
+
+
+class ScalingOptimum(NamedTuple):
+    """The optimal size by one approach of the law; ``caution`` says why it is an extrapolation.
+
+    ``budget`` are its training FLOPs, if not compute-optimal.
+    """
+
+    approach: str
+    vocab_size: int
+    caution: str = ""
+    budget: float | None = None
+
+
+def law(model: Model) -> list[ScalingOptimum]:
+    """Return the optimal sizes for a model, and for its own training if its length is known."""
+    parameters = model.parameters_without_vocabulary
+    optima = optimal_sizes(parameters, model.width)
+    if model.training_tokens:
+        optima += optimal_sizes(parameters, model.width, _FLOPS_PER_PARAMETER * parameters * model.training_tokens)
+    return optima
 
 
 def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[ScalingOptimum]:
@@ -33,15 +55,14 @@ def optimal_sizes(parameters: float, width: int, training_flops: float | None = 
     >>> [optimum.vocab_size // 1000 for optimum in optimal_sizes(7e9, 4096)]  # table 1: 62K, 67K, 60K
     [62, 67, 59]
     """
-    nnv, rows = float(positive(parameters, "parameters")), float(positive(width, "width"))
-    compute = (nnv / math.exp(-2.4846510161625193)) ** 2 if training_flops is None else training_flops
-    found = {"loss": _by_loss(nnv, float(positive(compute, "training FLOPs")))}
+    compute = (parameters / math.exp(-2.4846510161625193)) ** 2 if training_flops is None else training_flops
+    found = {"loss": _by_loss(parameters, compute)}
     if training_flops is None:
         isoflops = math.exp(-1.589031299255507) * compute**0.4163622634135234
-        found = {"isoflops": isoflops, "derivative": 6144 * 512 * (nnv / 33e6) ** 0.8353974035228025} | found
+        found = {"isoflops": isoflops, "derivative": 6144 * 512 * (parameters / 33e6) ** 0.8353974035228025} | found
+    sizes = {name: round(nv / width) for name, nv in found.items()}
     return [
-        ScalingOptimum(approach=name, vocab_size=size, caution=_caution(nnv, size, compute), budget=training_flops)
-        for name, size in ((name, round(nv / rows)) for name, nv in found.items())
+        ScalingOptimum(name, size, _caution(parameters, size, compute), training_flops) for name, size in sizes.items()
     ]
 
 

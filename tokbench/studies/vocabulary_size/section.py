@@ -32,8 +32,7 @@ from tokbench.studies.vocabulary_size.answer import size_answer
 from tokbench.studies.vocabulary_size.answer_cards import size_cards
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
-from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
-from tokbench.studies.vocabulary_size.size_bits import size_bits, size_bits_nodes
+from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, line_cell, model_nodes, number_cell
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
@@ -45,21 +44,14 @@ _EXPLANATION: Final = (
     "training with the same text and rules would have given at that size, not the best one of that size; a curve with "
     "a sharp bend tells of a vocabulary that was extended, one maker's merges behind another's."
 )
-_SPACES: Final = (
-    "Merges are made in the order in which pairs are frequent in the training text. Where two spaces become one token "
-    "late or never, that text had hardly any indented code, or white space was collapsed before training; such a "
-    "vocabulary spends about a token on every space of indentation, whatever its size."
-)
 _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
     "one{}."
 )
-_TAKEN: Final = (
-    "; rings are sizes that no other beats in cost, compression and worst group at once, the star is a size to take"
-)
+_TAKEN: Final = "; the star is a size to take"
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
-    *(Column("runs of spaces as one token"), Column("why not at every size")),
+    Column("why not at every size"),
 )
 
 
@@ -77,9 +69,7 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
     nodes = [
         Paragraph(_EXPLANATION),
         Table("Vocabularies", _LINE_COLUMNS, rows),
-        Paragraph(_SPACES, "legend"),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
-        *size_bits_nodes(size_bits(tables.results, study)),
         *model_nodes(study),
     ]
     return Section("vocabulary-size", "Vocabulary size", nodes)
@@ -91,13 +81,9 @@ def _line_row(line: SizeLine, number: int) -> Row:
         "ladder": f"{len(line.tokenizers)} sizes, each trained by itself",
         "point": "its own size",
     }
-    spaces = "none"
-    if line.spaces > 1:
-        first = f", the first at size {line.spaces_from:,}" if line.spaces_from else ""
-        spaces = f"up to {line.spaces}{first}"
     sizes = f"{line.smallest:,}", f"{line.largest:,}"
     reason = TextCell(line=line.reason, look="prose")
-    return Row([ChartKey(line_key(number), line.line), known[line.kind], *sizes, spaces, reason])
+    return Row([ChartKey(line_key(number), line.line), known[line.kind], *sizes, reason])
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
@@ -108,7 +94,7 @@ def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
         nodes.append(Paragraph(known, "legend"))
     if corpus.lost:
         nodes.append(Paragraph(_losses(corpus), "legend"))
-    return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place), *cost_nodes(corpus)])]
+    return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place)])]
 
 
 def _losses(corpus: SizesOnCorpus) -> str:
@@ -162,19 +148,11 @@ def _size_cell(row: SizeRow | None) -> TextCell:
 
 
 def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
-    by_group, by_line = corpus.charts_by_group, corpus.charts_by_line
-    if not by_group and not by_line:
+    if not corpus.charts_by_group:
         return []
     lines: Line = [ChartKey(key, line) for line, key in corpus.line_keys]
-    keys: Line = [ChartKey(key, group) for group, key in corpus.group_keys]
-    return [
-        Heading("Each group, all vocabularies", 4),
-        Paragraph(lines, "legend"),
-        Multiples(list(by_group.values())),
-        Heading("Each vocabulary, all groups", 4),
-        Paragraph(keys, "legend"),
-        Multiples(list(by_line.values())),
-    ]
+    charts = list(corpus.charts_by_group.values())
+    return [Heading("Each group", 4), Paragraph(lines, "legend"), Multiples(charts)]
 
 
 def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[Node]:
@@ -203,11 +181,8 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 
 
 def size_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the charts of bits per byte, of cost and of compression."""
+    """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    for bits in size_bits(tables.results, sizes.study):
-        headings = "Bits per byte by vocabulary size", "rings: no other size is better"
-        yield Chart(f"measured-sizes-{bits.place}", bits.chart(), tuple(bits.keys), headings)
     if sizes.study.recommendation and (costs := cost_chart(sizes.study.recommendation, _styles(sizes))):
         yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
@@ -216,8 +191,6 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
             yield Chart(f"sizes-{corpus.name}", corpus.chart, headings=(" ".join(small),))
         for group, drawing in corpus.charts_by_group.items():
             yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, tuple(corpus.line_keys), small)
-        for line, drawing in corpus.charts_by_line.items():
-            yield Chart(f"sizes-{corpus.name}-line-{line}", drawing, tuple(corpus.group_keys), small)
 
 
 def answer_nodes(tables: CellTables) -> list[Node]:
@@ -226,7 +199,7 @@ def answer_nodes(tables: CellTables) -> list[Node]:
     if answer is None:
         return []
     lines = SizeLines(tables.results)
-    return [size_cards(answer, lines.study, _styles(lines))]
+    return [size_cards(answer, lines.study.recommendation, _styles(lines))]
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:

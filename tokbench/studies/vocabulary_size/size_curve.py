@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -15,28 +13,19 @@ from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.line_profile import line_css
 from tokbench.report.charts.svg import Axis, Drawing, Tick
 
-_TOLERANCE: Final = 0.3
-
 
 @dataclass(frozen=True)
 class SizeTrace:
-    """The tokens of one text at the sizes of one line: int64[s] sizes and tokens, float64[s] entropy in bits."""
+    """A line over sizes: int64[s] sizes and tokens, and float64[s] what is drawn, such as bytes per token."""
 
     line: str
     kind: Literal["curve", "ladder", "point"]
     sizes: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    n_bytes: float
-    words: float | None = None
-    entropy: NDArray[np.float64] | None = None
-
-    @cached_property
-    def ratio(self) -> NDArray[np.float64]:
-        """float64[s], bytes per token."""
-        return np.float64(self.n_bytes) / np.maximum(self.tokens, 1)
+    ratio: NDArray[np.float64]
+    tokens: NDArray[np.int64] | None = None
 
     def at(self, size: int) -> tuple[float, float]:
-        """Return the first known size from this on, or else the largest, and bytes per token."""
+        """Return the first known size from this on, or else the largest, and the height there."""
         k = min(int(np.searchsorted(self.sizes, size)), len(self.sizes) - 1)
         return float(self.sizes[k]), float(self.ratio[k])
 
@@ -48,6 +37,7 @@ class ChartSize(NamedTuple):
     height: int
     frame: Box
     labelled: bool
+    upright: str = "compression, bytes/token"
 
 
 LARGE: Final = ChartSize(960, 520, Box(56.0, 14.0, 800.0, 470.0), labelled=True)
@@ -55,9 +45,8 @@ SMALL: Final = ChartSize(230, 170, Box(30.0, 20.0, 222.0, 150.0), labelled=False
 
 
 class SizeMarks(NamedTuple):
-    """Places that a chart marks: rings of the front, the star of the recommendation, and marks after names."""
+    """What a chart marks: the star of the recommendation, and marks after names."""
 
-    front: Sequence[tuple[str, int]] = ()
     take: tuple[str, int] | None = None
     lines: Mapping[str, str] = {}
 
@@ -102,10 +91,10 @@ def size_chart(
     """Return bytes per token over the logarithm of the size; ``None`` without a line."""
     if not traces:
         return None
-    left, top, right, bottom = frame = chart.frame
+    left, top, _, bottom = frame = chart.frame
     low, high = span.ratios or SizeSpan.shared(span.smallest, span.largest, traces).ratios or (0.0, 1.0)
     margin = (high - low) * 0.06 or 0.5
-    x_axis = Axis(span.smallest / 1.05, span.largest * 1.05, left, right, log=True)
+    x_axis = size_axis(span, chart)
     y_axis = Axis(low - margin, high + margin, bottom, top)
     plane = _Plane(x_axis, y_axis, {trace.line: trace for trace in traces})
     names = {trace.line: trace.line + marks.lines.get(trace.line, "") for trace in traces}
@@ -113,8 +102,8 @@ def size_chart(
     room = Box(left, top, float(chart.width), bottom)
     labels: Sequence[Label | None] = place(ends, room) if chart.labelled else [None] * len(ends)
     drawing = Drawing(chart.width, chart.height, f"{title}{of}; the numbers are in the tables")
-    x_ticks, y_ticks = _size_ticks(x_axis, few=not chart.labelled), y_axis.ticks()[:: 1 if chart.labelled else 2]
-    titles = ("vocabulary size, tokens", "compression, bytes/token") if chart.labelled else ("", "")
+    x_ticks, y_ticks = size_ticks(x_axis, few=not chart.labelled), y_axis.ticks()[:: 1 if chart.labelled else 2]
+    titles = ("vocabulary size, tokens", chart.upright) if chart.labelled else ("", "")
     heading = "" if chart.labelled else title
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
     for trace, label in zip(traces, labels, strict=True):
@@ -122,15 +111,18 @@ def size_chart(
         with drawing.group(css, _tooltip(names[trace.line], trace)):
             _draw_line(drawing, plane, trace, large=chart.labelled)
             drawing.label(label)
-    for spot in filter(None, (plane.spot(line, size) for line, size in marks.front)):
-        drawing.draw("circle", css="ring", cx=spot[0], cy=spot[1], r=7)
     if marks.take and (star := plane.spot(*marks.take)):
         drawing.text(star[0], star[1] + 7, "★", "middle", "star")
     return drawing
 
 
+def size_axis(span: SizeSpan, chart: ChartSize) -> Axis:
+    """Return the axis of sizes."""
+    return Axis(span.smallest / 1.05, span.largest * 1.05, chart.frame.left, chart.frame.right, log=True)
+
+
 def _tooltip(name: str, trace: SizeTrace) -> str:
-    return f"{name}: {trace.ratio[-1]:.3f} bytes per token at {int(trace.sizes[-1]):,}"
+    return f"{name}: {trace.ratio[-1]:.3f} at {int(trace.sizes[-1]):,}"
 
 
 def _draw_line(drawing: Drawing, plane: _Plane, trace: SizeTrace, *, large: bool) -> None:
@@ -145,7 +137,8 @@ def _points(plane: _Plane, trace: SizeTrace) -> list[tuple[float, float]]:
     return [(plane.x.at(size), plane.y.at(ratio)) for size, ratio in points]
 
 
-def _size_ticks(axis: Axis, *, few: bool) -> list[Tick]:
+def size_ticks(axis: Axis, *, few: bool = False) -> list[Tick]:
+    """Return ticks at 1, 2 and 5 of each power of ten, or at 1 alone."""
     sizes = [lead * 10**power for power in range(12) for lead in ((1,) if few else (1, 2, 5))]
     return [Tick(axis.at(size), _short(size)) for size in sizes if axis.low <= size <= axis.high]
 
@@ -157,30 +150,9 @@ def _short(size: int) -> str:
 def _path(plane: _Plane, trace: SizeTrace) -> str:
     sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
-        # Two sizes a pixel are enough. A curve knows every size, so that the place of a size is its distance.
-        halves = 2 * round(abs(plane.x.at(float(sizes[-1])) - plane.x.at(float(sizes[0])))) + 2
-        places = np.unique(np.geomspace(sizes[0], sizes[-1], halves).round().astype(np.int64)) - sizes[0]
+        # A size for each second pixel is enough.
+        points = round(abs(plane.x.at(float(sizes[-1])) - plane.x.at(float(sizes[0])))) // 2 + 2
+        places = np.unique(np.searchsorted(sizes, np.geomspace(sizes[0], sizes[-1], points).round()))
         sizes, ratio = sizes[places], ratio[places]
-    x = [plane.x.exactly(size) for size in sizes.tolist()]
-    points = np.column_stack([x, [plane.y.exactly(value) for value in ratio.tolist()]])
-    if trace.kind == "curve":
-        points = points[_needed(points)]
-    return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points.tolist())
-
-
-def _needed(points: NDArray[np.float64]) -> list[int]:
-    """Return the points that a path needs: Ramer (1972), Douglas and Peucker (1973)."""
-    kept, parts = {0, len(points) - 1}, [(0, len(points) - 1)]
-    while parts:
-        first, last = parts.pop()
-        if last - first < 2:  # noqa: PLR2004 - there is nothing between them
-            continue
-        (x, y), between = points[first], points[first + 1 : last]
-        across, up = points[last] - points[first]
-        away = np.abs(across * (between[:, 1] - y) - up * (between[:, 0] - x)) / max(math.hypot(across, up), 1e-9)
-        farthest = int(away.argmax())
-        if away[farthest] > _TOLERANCE:
-            middle = first + 1 + farthest
-            kept.add(middle)
-            parts += [(first, middle), (middle, last)]
-    return sorted(kept)
+    spots = zip(sizes.tolist(), ratio.tolist(), strict=True)
+    return "M" + "L".join(f"{plane.x.exactly(size):.1f} {plane.y.exactly(value):.1f}" for size, value in spots)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import MUCH_LOST
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.results.model import Results
@@ -30,7 +29,10 @@ class SizeLines:
             self._rows.setdefault((row.line, row.corpus, row.group), []).append(row)
         self._curves = {(curve.line, curve.corpus, curve.group): curve for curve in self.study.curves}
         self._losses = {(loss.line, loss.corpus): loss for loss in self.study.losses}
-        self._in_sample = {(sample.line, sample.corpus): sample.share for sample in self.study.in_sample}
+        ratios = {name for name, info in results.metrics.items() if info.role == Role.TEXT_PER_TOKEN}
+        self._seen = {
+            (cell.tokenizer, cell.corpus, cell.group): cell.in_sample for cell in results.cells if cell.metric in ratios
+        }
         self._traces: dict[tuple[str, str, str], SizeTrace | None] = {}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
@@ -56,17 +58,15 @@ class SizeLines:
     def _trace(self, line: SizeLine, key: tuple[str, str, str]) -> SizeTrace | None:
         curve = self._curves.get(key)
         if curve is not None:
-            tokens = curve.units - np.concatenate([[0], np.cumsum(_unpacked(curve.saved, "<i8"))])
+            saved = np.frombuffer(zlib.decompress(base64.b64decode(curve.saved)), dtype="<i8")
+            tokens = curve.units - np.concatenate([[0], np.cumsum(saved)])
             sizes = curve.base + np.arange(len(tokens))
-            entropy = _unpacked(curve.entropy, "<f8") if curve.entropy else None
-            return SizeTrace(line.line, "curve", sizes, tokens, curve.bytes, curve.words, entropy)
+            return SizeTrace(line.line, "curve", sizes, curve.bytes / np.maximum(tokens, 1), tokens)
         rows = self.rows(*key)
         if not rows:
             return None
         sizes, tokens = np.array([row.vocab_size for row in rows]), np.array([row.tokens for row in rows])
-        n_bytes = rows[0].compression_ratio * rows[0].tokens
-        words = rows[0].tokens / rows[0].fertility if rows[0].fertility else None
-        return SizeTrace(line.line, line.kind, sizes, tokens, n_bytes, words)
+        return SizeTrace(line.line, line.kind, sizes, np.array([row.compression_ratio for row in rows]), tokens)
 
     def lost(self, line: str, corpus: str) -> str:
         lost = self._losses.get((line, corpus))
@@ -74,8 +74,13 @@ class SizeLines:
             return ""
         return "its round trip was not measured" if lost.lost is None else f"{lost.lost:.2%} of the characters lost"
 
-    def in_sample(self, line: str, corpus: str) -> float | None:
-        share = self._in_sample.get((line, corpus))
+    def seen(self, line: SizeLine, corpus: str, group: str) -> float | None:
+        """Return the share of the documents that training has seen."""
+        return self._seen.get((line.tokenizers[0], corpus, group))
+
+    def in_sample(self, line: SizeLine, corpus: str) -> float | None:
+        """Return the share if it is large enough to matter."""
+        share = max((self._seen.get((name, corpus, WHOLE)) or 0.0 for name in line.tokenizers), default=0.0)
         return share if trained_on(share) else None
 
     def drawn(self, corpus: str) -> list[SizeLine]:
@@ -87,7 +92,3 @@ class SizeLines:
             trace = self.trace(line, corpus, group)
             if trace is not None:
                 yield trace
-
-
-def _unpacked(text: str, kind: str) -> NDArray[Any]:
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=kind)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
@@ -11,11 +10,8 @@ from tokbench.report.charts.line_profile import line_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.tables import level_with
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine
-from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeSpan, SizeTrace, size_chart
+from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeSpan, size_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
-
-_MOST_LINES = 16
 
 
 @dataclass(frozen=True)
@@ -33,13 +29,14 @@ class SizesOnCorpus:
     @cached_property
     def marks(self) -> dict[str, str]:
         """By line: † if trained on the text, ‡ if lossy."""
-        names = [line.line for line in self.lines.lines]
-        trained = {name: IN_SAMPLE * bool(self.lines.in_sample(name, self.name)) for name in names}
-        return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
+        return {
+            line.line: IN_SAMPLE * bool(self.lines.in_sample(line, self.name)) + LOSSY * (line.line in self.lost)
+            for line in self.lines.lines
+        }
 
     @cached_property
     def in_sample(self) -> str:
-        shares = (self.lines.in_sample(line.line, self.name) for line in self.lines.lines)
+        shares = (self.lines.in_sample(line, self.name) for line in self.lines.lines)
         return in_sample_legend([share for share in shares if share])
 
     @cached_property
@@ -48,18 +45,9 @@ class SizesOnCorpus:
         return {line: words for line, words in lost.items() if words}
 
     @cached_property
-    def costs(self) -> list[SizeCost]:
-        return [row for row in self.lines.study.costs if row.corpus == self.name]
-
-    @cached_property
     def take(self) -> tuple[str, int] | None:
         recommended = self.lines.study.recommendation
         return recommended.take if recommended else None
-
-    @cached_property
-    def front(self) -> Sequence[tuple[str, int]]:
-        recommended = self.lines.study.recommendation
-        return recommended.front if recommended else ()
 
     def known_at(self, size: int) -> list[str]:
         return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]
@@ -81,43 +69,25 @@ class SizesOnCorpus:
     def chart(self) -> Drawing | None:
         title = f"Bytes per token at every size, on {self.name}"
         traces = list(self.lines.traces(self.name, WHOLE))
-        marks = SizeMarks(self.front, self.take, self.marks)
+        marks = SizeMarks(self.take, self.marks)
         return size_chart(title, traces, LARGE, self._styles, span=SizeSpan(*self._span), marks=marks)
 
     @cached_property
     def charts_by_group(self) -> dict[str, Drawing]:
         charts = {group: list(self.lines.traces(self.name, group)) for group in self.lines.groups(self.name)}
-        return self._small(charts, self._styles, f" on {self.name}") if len(charts) > 1 else {}
-
-    @cached_property
-    def charts_by_line(self) -> dict[str, Drawing]:
-        groups = {group: k for k, group in enumerate(self.lines.groups(self.name))}
-        lines = self.lines.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
-        charts = {line.line + self.marks[line.line]: self._by_group(line, groups) for line in lines}
-        return self._small(charts, groups, f" by group of {self.name}")
-
-    def _small(
-        self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str
-    ) -> dict[str, Drawing]:
+        if len(charts) < 2:  # noqa: PLR2004 - one group is the corpus
+            return {}
         marks = SizeMarks(lines=self.marks)
         span = SizeSpan.shared(*self._span, (trace for traces in charts.values() for trace in traces))
         made = {
-            title: size_chart(title, traces, SMALL, styles, span=span, of=of, marks=marks)
-            for title, traces in charts.items()
+            group: size_chart(group, traces, SMALL, self._styles, span=span, of=f" on {self.name}", marks=marks)
+            for group, traces in charts.items()
         }
-        return {title: chart for title, chart in made.items() if chart}
-
-    def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:
-        traces = {group: self.lines.trace(line, self.name, group) for group in groups}
-        return [replace(trace, line=group) for group, trace in traces.items() if trace]
+        return {group: chart for group, chart in made.items() if chart}
 
     @property
     def line_keys(self) -> list[tuple[str, Drawing]]:
         return [(line, line_key(style)) for line, style in self._styles.items()]
-
-    @property
-    def group_keys(self) -> list[tuple[str, Drawing]]:
-        return [(group, line_key(k)) for k, group in enumerate(self.lines.groups(self.name))]
 
     @property
     def _styles(self) -> dict[str, int]:

@@ -13,7 +13,7 @@ import numpy as np
 from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.measuring.metric import Measured, Role
+from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.round_trip import MOST_ERRORS
@@ -23,8 +23,7 @@ from tokbench.measuring.token_counts import TokenCounts
 from tokbench.measuring.word_units import UnitSums
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.studies.vocabulary_size.advise import Candidates, recommendation
-from tokbench.studies.vocabulary_size.block import SizeInSample, SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
-from tokbench.studies.vocabulary_size.costs import costs, describe_model, law
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
 from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
@@ -50,10 +49,12 @@ def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome
     parts = []
     for done, (name, members) in enumerate(lines.items(), 1):
         part = attempt(partial(study.line, name, members, built), name)
-        parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
+        if isinstance(part, Failure):
+            failures.append(part.reason)
+        else:
+            parts.append(part)
         context.progress("drawing curves", done, len(lines))
-    sizes = study.joined([VocabularySizes(failures=failures), *parts])
-    return Outcome(block=sizes, failures=list(sizes.failures))
+    return Outcome(block=study.joined(parts), failures=[*failures, *study.failures])
 
 
 def _lines(ready: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> dict[str, list[PreparedTokenizer]]:
@@ -82,7 +83,7 @@ def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
     by_options = planned.train_on and callable(planned.spec.nested)
     if built.order is None or not by_options or planned.spec.is_nested(planned.options):
         return built
-    return built._replace(order=None, reason="training it to a smaller size gives other merges", spaces_from=None)
+    return built._replace(order=None, reason="training it to a smaller size gives other merges")
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,19 @@ class _Study:
     seen: dict[tuple[str, str], float]
     mixed: dict[str, MixedLine] = field(default_factory=dict)
     trained_bytes: dict[str, float] = field(default_factory=dict)
+    spans: dict[str, float] = field(default_factory=dict)
+    inside: dict[str, str] = field(default_factory=dict)
+    """By line that was trained on some of the text, a corpus of that text."""
+    failures: list[str] = field(default_factory=list)
 
     @property
     def plan(self) -> Plan:
         return self.context.plan
+
+    @cached_property
+    def values(self) -> dict[tuple[str, str, str], float | None]:
+        whole = (cell for cell in self.context.cells if cell.group == WHOLE)
+        return {(cell.tokenizer, cell.corpus, cell.metric): cell.value for cell in whole}
 
     @cached_property
     def studied(self) -> list[str]:
@@ -113,18 +123,18 @@ class _Study:
             line=name,
             kind="curve" if first.order is not None else "ladder" if len(members) > 1 else "point",
             tokenizers=names,
-            trained=bool(members[0].planned.train_on),
             smallest=first.order.base if first.order else min(sizes),
             largest=max(sizes),
             reason=first.reason,
-            spaces=max(built[tokenizer].spaces for tokenizer in names),
-            spaces_from=first.spaces_from,
-            spans=max(built[tokenizer].spans for tokenizer in names),
         )
+        self.spans[name] = max(built[tokenizer].spans for tokenizer in names)
         corpora = self._corpora(names[0])
-        shares = {corpus: max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names) for corpus in corpora}
+        for corpus in corpora:
+            seen = max(self.seen.get((tokenizer, corpus), 0.0) for tokenizer in names)
+            if corpus in self.mixture.weights and trained_on(seen):
+                self.inside[name] = f"trained on {corpus}"
         lost = (self._lost(name, corpus, names) for corpus in corpora)
-        counts, failures = self._counts(members if first.order is None else members[:1])
+        counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
         groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
         whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}
@@ -132,15 +142,7 @@ class _Study:
             self.mixed[name] = mix(name, whole, self.mixture, self.options.model)
             if members[0].planned.train_on:
                 self.trained_bytes[name] = self._trained_bytes(members[0])
-        return _concatenated([
-            VocabularySizes(
-                lines=[line],
-                losses=[loss for loss in lost if loss],
-                in_sample=[SizeInSample(line=name, corpus=corpus, share=x) for corpus, x in shares.items() if x],
-                failures=failures,
-            ),
-            *groups,
-        ])  # fmt: skip
+        return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
 
     def _trained_bytes(self, prepared: PreparedTokenizer) -> float:
         """The corpus that is smallest relative to its weight limits the mixed text."""
@@ -154,12 +156,10 @@ class _Study:
     def _corpora(self, name: str) -> list[str]:
         return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
 
-    def _counts(
-        self, members: Sequence[PreparedTokenizer]
-    ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
+    def _counts(self, members: Sequence[PreparedTokenizer]) -> dict[tuple[str, str], list[TokenCounts]]:
         states: dict[tuple[str, str], list[TokenCounts]] = {}
-        lacking: dict[str, list[str]] = {}
-        corpora = self._corpora(members[0].name)
+        corpora, entry = self._corpora(members[0].name), members[0].planned.entry
+        failed: dict[str, str] = {}
         for place in (key for key in self.texts if key[0] in corpora):
             counts = [self._state(Role.ID_COUNTS, TokenCounts, member.name, *place) for member in members]
             counted = [count for count in counts if not isinstance(count, Failure)]
@@ -167,13 +167,9 @@ class _Study:
                 states[place] = counted
             elif place[1] != WHOLE:
                 reasons = dict.fromkeys(count.reason for count in counts if isinstance(count, Failure))
-                lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
-        more = {
-            corpus: f" (and in {len(groups) - 1:,} more groups)" * (len(groups) > 1)
-            for corpus, groups in lacking.items()
-        }
-        entry = members[0].planned.entry
-        return states, [f"{entry} on {corpus}, {groups[0]}{more[corpus]}" for corpus, groups in lacking.items()]
+                failed.setdefault(place[0], f"{entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}")
+        self.failures.extend(failed.values())
+        return states
 
     def _cut(
         self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
@@ -186,17 +182,12 @@ class _Study:
         return {place: ladder(list(zip(trained, states, strict=True))) for place, states in counts.items()}
 
     def _group(self, place: Place, line: Line) -> VocabularySizes:
-        text, model = self.texts[place.corpus, place.group], self.options.model
+        text = self.texts[place.corpus, place.group]
         last = int(line.sizes[-1])
         wanted = [*(size for size in self.options.sizes if size < last), last]
         sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
-        size_rows = rows(place, line, text, sizes)
-        every = self.options.points == "all"
-        return VocabularySizes(
-            rows=size_rows,
-            curves=[pack_curve(place, line.curve, text, entropy=every)] if line.curve else [],
-            costs=costs(model, place, line, size_rows) if place.group == WHOLE and model and size_rows else [],
-        )
+        curves = [pack_curve(place, line.curve, text)] if line.curve else []
+        return VocabularySizes(rows=rows(place, line, text, sizes), curves=curves)
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], TextTotals]:
@@ -225,13 +216,10 @@ class _Study:
         return TextTotals(sums.documents, sums.by_bucket("bytes"), counted, unit)
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
+        wanted = [metric.id for role in (Role.ERRORS, Role.LOST_CHARACTERS) if (metric := self.plan.metric(role))]
         errors, lost = (
-            [
-                measured.value
-                for name in names
-                if isinstance(measured := self.context.value(role, name, corpus), Measured)
-            ]
-            for role in (Role.ERRORS, Role.LOST_CHARACTERS)
+            [value for name in names if (value := self.values.get((name, corpus, metric))) is not None]
+            for metric in wanted
         )
         if len(errors) == len(names) and max(errors) <= MOST_ERRORS:
             return None
@@ -247,10 +235,9 @@ class _Study:
         )
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
-        study = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
-        model = self.options.model
-        if model is not None:
-            study = replace(study, model=describe_model(model), law=law(model))
+        given = self.options.model
+        model = given.model_dump(mode="json", exclude_none=True) if given else None
+        study = replace(_concatenated(parts), sizes=list(self.options.sizes), model=model)
         return replace(study, recommendation=self._recommendation(study))
 
     def _recommendation(self, study: VocabularySizes) -> SizeRecommendation | None:
@@ -267,21 +254,16 @@ class _Study:
             loss.line: _LOST[loss.lost is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
         }
         left_out |= {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
-        inside = {
-            sample.line: f"trained on {sample.corpus}"
-            for sample in study.in_sample
-            if sample.corpus in weights and trained_on(sample.share)
-        }
         known = {name: line for name, line in self.mixed.items() if name not in left_out}
-        outside = {name: line for name, line in known.items() if name not in inside}
+        outside = {name: line for name, line in known.items() if name not in self.inside}
         candidates = Candidates(
             outside or known,
-            {**inside, **left_out} if outside else left_out,
+            {**self.inside, **left_out} if outside else left_out,
             self._worst_of_all(study),
-            {line.line: line.spans for line in study.lines},
+            self.spans,
             self.trained_bytes,
         )
-        taken = recommendation(self.mixture, candidates, self.options.model, study.law)
+        taken = recommendation(self.mixture, candidates, self.options.model)
         given = self.options.weights
         wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
         return replace(
@@ -317,6 +299,6 @@ class _Study:
 
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
-    names = ("lines", "rows", "curves", "losses", "in_sample", "costs", "failures")
+    names = ("lines", "rows", "curves", "losses")
     lists: dict[str, Any] = {name: [entry for part in parts for entry in getattr(part, name)] for name in names}
     return VocabularySizes(**lists)

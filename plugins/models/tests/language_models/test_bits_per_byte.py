@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
@@ -64,28 +62,6 @@ def test_half_of_the_training_text_makes_a_level_tokenizer(parts, fit, base_bits
     differences = fit(trained(parts.training[::2])).minus(base_bits)
     assert any(each.value for each in differences)
     assert bits_verdict([differences[order - 1] for order in DECIDING]) == ("level", False)
-
-
-@pytest.mark.slow
-def test_the_numbers_of_ids_mean_nothing(fit, base, base_bits):
-    differences = fit(Shuffled(base)).minus(base_bits)
-    assert max(abs(each.value) for each in differences) < 1e-12
-
-
-class Shuffled:
-    """A tokenizer whose ids are another's in another order."""
-
-    def __init__(self, inner):
-        self._inner = inner
-        self._order = random.Random(1).sample(range(inner.vocab_size), inner.vocab_size)
-        self._back = {new: old for old, new in enumerate(self._order)}
-        self.vocab_size = inner.vocab_size
-
-    def encode(self, text, /):
-        return [self._order[token] for token in self._inner.encode(text)]
-
-    def decode(self, ids, /):
-        return self._inner.decode([self._back[token] for token in ids])
 
 
 class Padded:

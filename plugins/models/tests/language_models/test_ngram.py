@@ -116,28 +116,12 @@ def test_probabilities_sum_to_one(history):
         assert found == pytest.approx([oracle.bits(document) for document in [*longer, history]], rel=1e-12)
 
 
-@settings(max_examples=10)
-@given(st.permutations(range(12)))
-def test_other_numbers_for_the_ids_change_nothing(order):
-    training, scored = text(1, 30, 12), text(2, 3, 12)
-    renamed = [[[order[token] for token in document] for document in part] for part in (training, scored)]
-    one = bits_by_order(encoded(training), encoded(scored), 12)
-    other = bits_by_order(*map(encoded, renamed), 12)
-    assert other == pytest.approx(one, rel=1e-12)
-
-
 def test_ids_too_large_for_packed_sorting_give_the_same():
     training, scored = text(1, 30, 12), text(2, 3, 12)
     huge = [[[token * 300_000_000 for token in document] for document in part] for part in (training, scored)]
     assert bits_by_order(*map(encoded, huge), 12) == pytest.approx(
         bits_by_order(encoded(training), encoded(scored), 12), rel=1e-12
     )
-
-
-def test_an_id_that_the_training_text_does_not_have_gets_the_uniform_share():
-    found = bits_by_order(encoded([[0, 0, 1]]), encoded([[2]]), n_ids=3, highest=1)[0, 0]
-    # gamma = (0.5 * 2 + 1 * 1) / 4 = 0.5 of 1/4 for id 2; EOS has (1 - 0.5) / 4 + 0.5 / 4.
-    assert found == pytest.approx(-log2(1 / 8) - log2(1 / 4))
 
 
 def test_no_training_text():

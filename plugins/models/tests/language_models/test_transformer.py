@@ -190,23 +190,9 @@ def test_a_sweep_goes_on_beyond_its_rates_while_the_best_lies_at_an_end(monkeypa
     assert list(sweep(training, 10, SMALL, seed=0, rates=[0.01, 0.02, 0.04])) == tried
 
 
-def test_an_id_that_the_tokenizer_cannot_emit_is_refused():
-    with pytest.raises(ValueError, match="with ids below 9"):
-        trained(part([[9]]), part([[1]]), 9)
-
-
 def test_one_document_cannot_be_searched_for_a_learning_rate():
     with pytest.raises(InputError, match="two training documents or more; give one learning rate"):
         sweep(part([[1, 2, 3]]), 9, SMALL, seed=0)
-
-
-@pytest.mark.slow
-def test_text_that_repeats_costs_next_to_nothing():
-    documents = [[*range(10)] * 30 for _ in range(50)]
-    points = trained(part(documents[:45]), part(documents[45:]), shares=[0.25, 0.5, 1], learning_rate=0.03)
-    costs = [point.bits.sum() / (5 * 300) for point in points]
-    assert costs == sorted(costs, reverse=True)
-    assert costs[-1] < 0.1
 
 
 @pytest.mark.slow

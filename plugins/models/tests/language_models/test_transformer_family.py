@@ -36,7 +36,7 @@ def models(bits_per_byte, flops=(100, 200, 400), spread=0.01, seen=(250, 500, 10
 def outcome(**states):
     names = list(states)
     pairs = [(one, two) for k, one in enumerate(names) for two in names[k + 1 :]]
-    return TransformerBits(TransformerOptions(width=16)).finish_models(ModelStates(320, states, pairs))
+    return TransformerBits(TransformerOptions(width=16)).finish_models(ModelStates(states, pairs))
 
 
 def test_a_budget_is_read_off_between_points_linear_in_its_logarithm():
@@ -117,5 +117,5 @@ def test_bodies_and_rates_that_cannot_be_are_refused(options, message):
 
 def test_missing_jax_is_said_when_options_are_read(monkeypatch):
     monkeypatch.setattr("tokbench_models.language_models.transformer.find_spec", lambda name: None)
-    with pytest.raises(ValidationError, match=r"pip install 'tokbench\[lm\]'"):
+    with pytest.raises(ValidationError, match=r"pip install 'tokbench-models\[lm\]'"):
         TransformerOptions()

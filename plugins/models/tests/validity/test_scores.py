@@ -13,7 +13,7 @@ import tokbench
 from tokbench.formats import html, markdown
 from tokbench_models.language_models.block import BITS_PER_BYTE
 from tokbench_models.validity.block import VALIDITY, ExternalScore, ExternalScores
-from tokbench_models.validity.csv import validity_csv, validity_tokenizers_csv
+from tokbench_models.validity.csv import validity_csv
 from tokbench_models.validity.scores import read_scores, scores_target
 
 SIZES = tuple(range(257, 273, 2))
@@ -69,7 +69,6 @@ def test_a_planted_relation_is_found(results):
     row = correlation(results, "large model")
     assert (row.rho, row.tokenizers) == (1.0, 8)
     assert row.ci_low > 0.8
-    assert (row.fixed_low, row.fixed_high) == (None, None)
 
 
 def test_a_planted_absence_is_not_found(results):
@@ -77,7 +76,6 @@ def test_a_planted_absence_is_not_found(results):
     row = correlation(results, "small model")
     assert row.rho == pytest.approx(0, abs=1e-12)
     assert row.ci_low < 0 < row.ci_high
-    assert row.fixed_low < 0 < row.fixed_high, "the scores have intervals"
 
 
 def test_hypotheses_name_a_model_or_all_of_them(results):
@@ -97,18 +95,11 @@ def test_the_reports_name_the_source(results):
     page, text = html.render(results), markdown.render(results)
     assert all("A 2024" in report for report in (page, text))
     assert "### the score of large model on c" in text
-    assert "| size-257 | 4 | \\[2.5, 5.5\\] |" in text
-    assert "against the score of large model: rho 1.00" in page
     rows = list(csv.DictReader(validity_csv(results).splitlines()))
     assert {(row["family"], row["model"], row["source"]) for row in rows} == {
         ("scores", "large model", "A 2024"),
         ("scores", "small model", "B 2023"),
     }
-    values = {
-        (row["tokenizer"], row["model"]): row["value"]
-        for row in csv.DictReader(validity_tokenizers_csv(results).splitlines())
-    }
-    assert values["size-271", "large model"] == "0.58"
 
 
 def test_an_interval_moves_the_draws_by_its_standard_error():
@@ -132,13 +123,12 @@ TOKENIZERS = [f"t{k}" for k in range(6)]
         (HEAD + "\n".join([*GOOD, "t55,1,higher,m"]), "7: unknown tokenizer 't55'; did you mean 't5'?"),
         ("tokenizer,score\nt0,1\n", "1: no column 'better'"),
         ("tokenizer,score,better,modle\n", "1: unknown column 'modle'"),
-        ("tokenizer,score,better,score\n", "1: two columns"),
         (HEAD, "1: no scores"),
         (HEAD + "\n".join([*GOOD, "t5,nan,higher,m"]), "7: score is 'nan'"),
         (HEAD + "\n".join([*GOOD, "t5,1,more,m"]), "7: better is 'more'"),
-        (HEAD + "\n".join([*GOOD, "t5,1,higher"]), "7: 3 cells"),
-        (HEAD + "\n".join([*GOOD, "t3,1,higher,m"]), "7: a second score of 't3'; line 5"),
-        (HEAD + "\n".join([*GOOD, "t5,1,lower,m"]), "7: better is 'lower', and 'higher' in line 2"),
+        (HEAD + "\n".join([*GOOD, "t5,1,higher"]), "7: more or fewer cells"),
+        (HEAD + "\n".join([*GOOD, "t3,1,higher,m"]), "7: a second score of 't3'"),
+        (HEAD + "\n".join([*GOOD, "t5,1,lower,m"]), "7: better is 'lower', and before 'higher'"),
         (HEAD.replace("model", "low,high") + "t0,1,lower,0.5,", "2: an interval has both ends"),
         (HEAD.replace("model", "low,high") + "t0,1,lower,x,2", "2: low is 'x'"),
         (HEAD.replace("model", "low,high") + "t0,1,lower,2,3", "2: the score 1 lies outside"),
@@ -151,16 +141,6 @@ def test_mistakes_in_a_table_are_listed_with_their_lines(text, expected, tmp_pat
     [problem] = read.problems
     assert problem.startswith(f"s.csv:{expected}")
     assert read.tables == []
-
-
-def test_one_model_may_be_better_upwards_and_another_downwards(tmp_path):
-    lower = [row.replace("higher,m", "lower,n") for row in GOOD]
-    (tmp_path / "s.csv").write_text(HEAD + "\n".join([*GOOD, "", *lower]), encoding="utf-8")
-    read = read_scores(tmp_path / "s.csv", TOKENIZERS)
-    assert [(table.model, table.better, len(table.scores)) for table in read.tables] == [
-        ("m", "higher", 5),
-        ("n", "lower", 5),
-    ]
 
 
 def test_a_run_of_some_tokenizers_ignores_the_others(tmp_path):

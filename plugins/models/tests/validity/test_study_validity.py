@@ -7,25 +7,17 @@ import random
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.cli.main import tokbench as command
-from tokbench.formats import html, markdown
-from tokbench.results.cells import Status
+from tokbench.formats import markdown
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
 from tokbench_models.language_models.scored_bits import ScoredBits
 from tokbench_models.validity.block import VALIDITY
 from tokbench_models.validity.correlate import _Study
-from tokbench_models.validity.csv import (
-    TOKENIZER_COLUMNS,
-    VALIDITY_COLUMNS,
-    validity_csv,
-    validity_tokenizers_csv,
-)
+from tokbench_models.validity.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench_models.validity.options import ValidityStudy
 from tokbench_models.validity.targets import bits_target
 
@@ -104,7 +96,7 @@ def test_correlations_are_those_of_the_cells(results):
     values = values.loc[study.classes[1].tokenizers]
     expected = values["fertility"].rank().corr(values["bits_per_byte_1"].rank())
     assert ratio.rho == pytest.approx(expected)
-    assert ratio.ci_low <= ratio.fixed_low <= ratio.rho <= ratio.ci_high
+    assert ratio.ci_low <= ratio.rho <= ratio.ci_high
     assert of_class["bytes", "bits_per_byte_1"].reason == "the same for all of these tokenizers"
     assert ("bits_per_byte_1", "bits_per_byte_1") not in of_class
 
@@ -128,57 +120,24 @@ def test_hypotheses_are_decided_and_corrected_together(results):
     assert [each.p_holm for each in tested] == holm([each.p for each in tested])
 
 
-def test_reports_have_sentences_table_and_charts(results):
-    page, text = html.render(results), markdown.render(results)
+def test_reports_have_sentences_and_tables(results):
+    text = markdown.render(results)
     assert "Over 6 tokenizers (all), " in text
     assert "| rho larger than that of compression |" in text
     said = [line for line in text.splitlines() if line.startswith("- Over 5 tokenizers (sizes), compression ")]
     assert said[0].endswith("(exploratory).")
-    assert 'aria-label="compression, all, against bits per byte of order 1: rho' in page
 
 
-def test_the_tables_have_every_correlation_and_tokenizer(results):
+def test_the_table_has_every_correlation(results):
     rows = list(csv.DictReader(validity_csv(results).splitlines()))
     [study] = results.studies.get(VALIDITY)
     assert tuple(rows[0]) == VALIDITY_COLUMNS
     assert len(rows) == sum(len(each.correlations) for each in study.classes)
-    tokenizers = list(csv.DictReader(validity_tokenizers_csv(results).splitlines()))
-    assert tuple(tokenizers[0]) == TOKENIZER_COLUMNS
-    assert len(tokenizers) == len(study.trained_ids) * 6
     claimed = [row for row in rows if row["hypothesis"] == "true"]
     assert {(row["class"], row["metric"]) for row in claimed} >= {
         ("all", "compression_ratio"),
         ("sizes", "bits_per_byte_1"),
     }
-
-
-SMALL = """
-schema: tokbench/1
-name: small
-corpora: {{c: {{source: text, path: "{path}", holdout: 0.5}}}}
-tokenizers: {{bytes: {{backend: utf8_bytes}}, pairs: {{backend: utf16_units}}}}
-metrics: [compression, bits_per_byte]
-study: {{validity: {{}}}}
-report: {{formats: [csv]}}
-"""
-
-
-def test_a_study_that_raises_makes_the_run_fail(path, tmp_path, monkeypatch):
-    """All other numbers are there, and the exit code says that something is missing."""
-
-    def broken(*_):
-        raise ZeroDivisionError("no metric varies")
-
-    monkeypatch.setattr("tokbench_models.validity.correlate.correlate", broken)
-    config = tmp_path / "small.yaml"
-    config.write_text(SMALL.format(path=path.parent / "00?.txt"), encoding="utf-8")
-    done = CliRunner().invoke(command, ["run", str(config), "-o", str(tmp_path / "out"), "-w", "0", "--no-store"])
-    assert done.exit_code == 1
-    read = Results.read(tmp_path / "out")
-    assert read.failed
-    assert read.failed_studies == {"validity": ["ZeroDivisionError: no metric varies"]}
-    assert read.notes.count("the study of validity: ZeroDivisionError: no metric varies") == 1
-    assert all(cell.status in {Status.OK, Status.NOT_APPLICABLE} for cell in read.cells)
 
 
 def test_mistakes_are_told_with_their_places(write_config):
@@ -294,6 +253,5 @@ def test_the_reports_show_who_is_left_out(results, tmp_path):
     shown.studies.put(VALIDITY, [_Study(ValidityStudy(), target, values).outcome()])
     text = markdown.render(shown)
     assert "t5 and t6 have fewer than 50 training tokens an id" in text
-    assert "| t6 | 1.2 | 25.0 % | 4.00 | 3.00 |" in text
     rows = list(csv.DictReader(validity_csv(shown).splitlines()))
     assert {(row["tokens_per_id"], row["left_out"]) for row in rows} == {("50.0", "t5 t6")}

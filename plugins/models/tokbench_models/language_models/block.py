@@ -31,23 +31,6 @@ class BitsComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelWords:
-    """Sentences of the report about the models of a family.
-
-    Attributes:
-        model: the model, after "Bits that a byte costs".
-        depends: what a verdict depends on if the models disagree: ``order``.
-        errors: the origin of the standard errors.
-        limits: what the numbers do not show.
-    """
-
-    model: str
-    depends: str
-    errors: str
-    limits: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class TrainedAmount:
     """The models of one tokenizer after some of the training text, means over seeds.
 
@@ -124,7 +107,6 @@ class BitsPerByte:
         scored_documents, scored_bytes, scored_duplicates: the same of the scored documents.
         blocks: by tokenizer, its training text in words; tokenizers of one block may be compared.
         comparisons: every comparable pair of tokenizers.
-        words: sentences about the models; ``None`` for n-grams.
         trainings: by tokenizer; empty for n-grams.
         trained_ids: by tokenizer; empty in older results.
     """
@@ -144,7 +126,6 @@ class BitsPerByte:
     scored_duplicates: int = 0
     blocks: dict[str, str] = field(default_factory=dict)
     comparisons: list[BitsComparison] = field(default_factory=list)
-    words: ModelWords | None = None
     trainings: dict[str, ModelTraining] = field(default_factory=dict)
     trained_ids: dict[str, TrainedIds] = field(default_factory=dict)
 

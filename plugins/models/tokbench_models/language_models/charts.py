@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from tokbench.plugin.report import CellTables, DisplayCell
@@ -28,7 +28,7 @@ def bits_charts(tables: CellTables, study: BitsPerByte) -> list[Chart]:
     known = {name: line for name, line in cells.items() if all(cell.value is not None for cell in line)}
     if not known or len(study.metrics) < _DRAWN:
         return []
-    return _charts(study, known, [_by_model(study, known), *_beyond_the_mean(tables, study, known)])
+    return _charts(study, known, [_by_model(study, known)])
 
 
 def by_block(study: BitsPerByte) -> list[str]:
@@ -63,27 +63,6 @@ def _by_model(study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]) ->
         for style, (name, cells) in enumerate(lines.items())
     ]
     return line_profile(f"Bits per byte on {study.corpus}", study.models, drawn, upright=f"bits per byte; {_BETTER}")
-
-
-def _beyond_the_mean(
-    tables: CellTables, study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]
-) -> Iterator[Drawing]:
-    near = [study.metrics.index(metric) for metric in study.deciding]
-    learned = {name: style for style, name in enumerate(lines) if not tables.tokenizer(name).baseline}
-    if len(near) < _DRAWN or len(learned) <= 1:
-        return
-    values = {name: _values([lines[name][place] for place in near]) for name in learned}
-    means = [sum(column) / len(learned) for column in zip(*values.values(), strict=True)]
-    drawn = []
-    for name, style in learned.items():
-        beyond = [value - mean for value, mean in zip(values[name], means, strict=True)]
-        drawn.append(ProfileLine(name, style, beyond, [f"{value:+.3f}" for value in beyond]))
-    yield line_profile(
-        f"Bits per byte on {study.corpus} beyond the mean",
-        [study.models[place] for place in near],
-        drawn,
-        upright=f"bits per byte beyond the mean; {_BETTER}",
-    )
 
 
 def _values(cells: Sequence[DisplayCell]) -> list[float]:

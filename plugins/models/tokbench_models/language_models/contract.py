@@ -18,7 +18,7 @@ from tokbench.plugin import Encoded
 if TYPE_CHECKING:
     from tokbench.plugin import Progress
     from tokbench.plugin.metrics import Measured, NotApplicable
-    from tokbench_models.language_models.block import BitsComparison, ModelTraining, ModelWords
+    from tokbench_models.language_models.block import BitsComparison, ModelTraining
     from tokbench_models.language_models.scored_bits import ScoredBits
 
 
@@ -71,7 +71,6 @@ class ModelTask(NamedTuple):
 class ModelStates(NamedTuple):
     """The states of all tokenizers on one corpus, without failed and lossy ones, and the comparable pairs."""
 
-    documents: int
     states: Mapping[str, Any]
     comparable: Sequence[tuple[str, str]]
 
@@ -93,7 +92,6 @@ class ModelOutcome(NamedTuple):
     deciding: Sequence[str]
     least: float
     scored: Mapping[str, ScoredBits] = MappingProxyType({})
-    words: ModelWords | None = None
     trainings: Mapping[str, ModelTraining] = MappingProxyType({})
 
 

@@ -52,9 +52,7 @@ from tokbench_models.language_models.contract import (
     ModelStates,
     ModelTask,
 )
-from tokbench_models.language_models.costs import refuse_too_large
 from tokbench_models.language_models.texts import PartSizes, TextParts, text_parts
-from tokbench_models.language_models.transformer import TransformerOptions
 
 STUDY: Final = "language_models"
 STEP: Final = "models on "
@@ -110,7 +108,6 @@ class FitModels(Job):
     name: str
     corpus: str
     checkpoints: Key | None = None
-    room: int | None = None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -134,8 +131,6 @@ class FitModels(Job):
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
-        if isinstance(self.options, TransformerOptions):
-            refuse_too_large(learned, n_ids, self.options.body, self.room)
         state = make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
@@ -260,8 +255,7 @@ class _Models:
 
     def _fit(self, names: Sequence[str], parts: TextParts) -> None:
         keys = {name: self._context.key([name], self._kept) for name in names}
-        room = self._plan.config.limits.memory
-        jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name], room) for name in names]
+        jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name]) for name in names]
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
         asked = AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
         self._answers.update((job.name, value) for job, value, _ in self._context.ask(asked))
@@ -293,7 +287,6 @@ class _Models:
         elif isinstance(outcome, ModelOutcome):
             result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}, sound))
             result.detail.append(outcome.scored)
-            result.notes.append(self._note(sizes))
 
     def _seen(self, tokenizer: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
         if isinstance(sizes, Failure) or not tokenizer.planned.train_on:
@@ -307,7 +300,7 @@ class _Models:
         if isinstance(sizes, Failure):
             return sizes
         pairs = [pair for pair in combinations(sound, 2) if _comparable(*(blocks[name] for name in pair))]
-        states = ModelStates(sizes.scored.documents, {name: fitted.state for name, fitted in sound.items()}, pairs)
+        states = ModelStates({name: fitted.state for name, fitted in sound.items()}, pairs)
         return attempt(lambda: self._metric.finish_models(states), f"finishing {self._family.name}")
 
     def _values(
@@ -343,19 +336,8 @@ class _Models:
             scored_duplicates=scored.duplicates,
             blocks=blocks,
             comparisons=list(outcome.comparisons),
-            words=outcome.words,
             trainings=dict(outcome.trainings),
             trained_ids={name: fitted.trained_ids for name, fitted in sound.items()},
-        )
-
-    def _note(self, sizes: PartSizes) -> str:
-        training, scored = sizes.training, sizes.scored
-        source = "" if self._train == self._corpus else f" of {self._train}"
-        return (
-            f"{self._family.name} on {self._corpus}: models learn from {training.documents:,} documents{source} "
-            f"({training.n_bytes / 1e6:.2f} MB) and predict {scored.documents:,} others "
-            f"({scored.n_bytes / 1e6:.2f} MB); near-duplicates left out: "
-            f"{training.duplicates:,} and {scored.duplicates:,}"
         )
 
 

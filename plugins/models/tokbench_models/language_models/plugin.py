@@ -10,7 +10,6 @@ from tokbench.plugin.report import SectionSpec
 from tokbench_models.language_models import bits_per_byte, transformer
 from tokbench_models.language_models.block import BITS_PER_BYTE
 from tokbench_models.language_models.contract import ModelMetric
-from tokbench_models.language_models.costs import foresee
 from tokbench_models.language_models.fit import fit_models
 
 
@@ -26,10 +25,7 @@ SPECS: Final = (
         summary="small language models trained on the ids of each tokenizer",
         run=lambda context, _: fit_models(context),
         block=BITS_PER_BYTE,
-        long=True,
-        reads_texts=True,
         lacks=lacks,
-        foresee=lambda plan, _, prepared: foresee(plan, prepared),
     ),
     bits_per_byte.SPEC,
     transformer.SPEC,
@@ -37,7 +33,8 @@ SPECS: Final = (
 
 
 def late_specs() -> tuple[SectionSpec, ...]:
-    """Return the section, which workers do not import."""
+    """Return the sections, which workers do not import."""
+    from tokbench_models.language_models.best_size import BEST_SIZE
     from tokbench_models.language_models.section import BITS
 
-    return (BITS,)
+    return BITS, BEST_SIZE

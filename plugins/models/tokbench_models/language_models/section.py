@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Final
 
 from tokbench.plugin.report import (
@@ -35,7 +34,7 @@ from tokbench_models.language_models.block import (
     TrainedIds,
 )
 from tokbench_models.language_models.charts import bits_charts, by_block
-from tokbench_models.language_models.verdicts import depends, differences, explanation, limits, sentence, summary
+from tokbench_models.language_models.verdicts import depends, differences, explanation, sentence, summary, words
 
 _WHOLE: Final = 10
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
@@ -49,7 +48,6 @@ TRAINED_IDS_COLUMNS: Final = (
     *("training tokens an id", "held-out tokens never trained"),
     *("bytes per token, training", "bytes per token, held out"),
 )
-_NGRAM_COLUMN: Final = "n-grams of the same text, best order"
 
 
 def bits_per_byte_document(tables: CellTables) -> Section | None:
@@ -59,7 +57,7 @@ def bits_per_byte_document(tables: CellTables) -> Section | None:
 
 
 def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
-    model = [f": {study.words.model}"] if study.words else []
+    model = [f": {words(study).model}"] if study.trainings else []
     return [
         Heading(["On ", Name(study.corpus), *model]),
         Paragraph(explanation(study)),
@@ -67,8 +65,8 @@ def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
         *_charts(tables, study),
         *_numbers(tables, study),
         *_verdicts(study),
-        *_trainings(tables, study),
-        Paragraph(limits(study), "legend"),
+        *_trainings(study),
+        Paragraph(words(study).limits, "legend"),
     ]
 
 
@@ -78,11 +76,6 @@ def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
         return []
     over = ", over the text that its models have learned from" if study.trainings else ""
     legend = f"A line for each tokenizer{over}; less is better."
-    if len(charts) > 1:
-        legend += (
-            " The second chart shows the models that decide from near: what each tokenizer needs beyond the mean of "
-            f"all but the baselines. Where two lines cross there by more than chance, the verdict {depends(study)}."
-        )
     keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
     return [Rich([keys, Multiples([chart.drawing for chart in charts], look="profiles"), Paragraph(legend, "legend")])]
 
@@ -174,88 +167,44 @@ def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> Text
     return TextCell(line=text, look="" if pair.verdict == "better" else "pale", title=title)
 
 
-def _trainings(tables: CellTables, study: BitsPerByte) -> list[Node]:
+def _trainings(study: BitsPerByte) -> list[Node]:
     names = [name for name in by_block(study) if name in study.trainings]
     if not names:
         return []
-    ngrams = next(
-        (
-            other
-            for other in (tables.results.studies.get(BITS_PER_BYTE) or [])
-            if not other.trainings and _same_text(other, study)
-        ),
-        None,
-    )
-    columns = [Column("tokenizer", sort="ascending"), *(Column(head, numeric=True) for head in _TRAINING_COLUMNS)]
+    columns = [
+        Column("tokenizer", sort="ascending"),
+        *(Column(head, numeric=True) for head in _TRAINING_COLUMNS),
+        Column("bits per byte by rate"),
+    ]
     rows = [[TextCell(line=name, title=name), *_training(study.trainings[name])] for name in names]
-    if ngrams:
-        columns.append(Column(_NGRAM_COLUMN, numeric=True))
-        rows = [[*cells, best] for cells, best in zip(rows, _best_models(tables, ngrams, names), strict=True)]
     table = Table(
         "How the models were trained; the learning rate was chosen on a tenth of the text where several were tried",
         columns,
         [Row(cells) for cells in rows],
         label=f"Trainings on {study.corpus}",
     )
-    tried = [Row([*cells, _tried(study.trainings[name])]) for name, cells in zip(names, rows, strict=True)]
-    return [Rich([table], plain=[replace(table, columns=[*columns, Column("tried")], rows=tried)])]
+    return [table]
 
 
 def _training(training: ModelTraining) -> list[TableCell]:
     return [
-        TextCell(line=f"{training.learning_rate:g}", title=_tried(training)),
+        f"{training.learning_rate:g}",
         f"{training.parameters:,}",
         f"{training.window:,}",
         f"{training.amounts[-1].flops / 1e9:,.0f}",
         ", ".join(f"{bits:.3f}" for bits in training.seeds),
         f"{training.seconds:,.0f}",
         f"{training.memory / 1e6:,.0f}",
+        TextCell(line=_tried(training), look="prose"),
     ]
 
 
 def _tried(training: ModelTraining) -> str:
-    return tried_rates(training.learning_rate, training.rates)
-
-
-def _same_text(one: BitsPerByte, other: BitsPerByte) -> bool:
-    texts = [
-        (study.corpus, study.train, study.training_bytes, study.scored_documents, study.scored_bytes)
-        for study in (one, other)
-    ]
-    return texts[0] == texts[1]
-
-
-def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -> Iterator[str]:
-    metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
-    for name in names:
-        values = [metric.cells[name].value for metric in metrics]
-        known = [(value, model) for value, model in zip(values, study.models, strict=True) if value is not None]
-        yield "{:.3f}, {}".format(*min(known)) if known else ""
-
-
-def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
-    """Return whether a learning rate is the lowest or highest tried.
-
-    >>> lies_at_end(0.01, {"0.01": 2.1, "0.02": 2.2}), lies_at_end(0.01, {})
-    (True, False)
-    """
-    rates = [float(rate) for rate in tried]
-    return bool(rates) and chosen in (min(rates), max(rates))
-
-
-def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
-    """Return the search for a learning rate in words.
-
-    >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
-    bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200
-    >>> tried_rates(0.01, {"0.01": 2.1, "0.02": 2.2}).partition("; ")[2]
-    'the best one lies at an end of those that were tried, so a better one may lie beyond'
-    """
-    if not tried:
-        return ""
-    numbers = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in tried.items())
-    beyond = f"; {BEST_AT_END}" if lies_at_end(chosen, tried) else ""
-    return f"bits per byte by learning rate, on a tenth of the text: {numbers}{beyond}"
+    """Return the search for a learning rate: bits per byte by rate, on a tenth of the text."""
+    rates = list(training.rates)
+    numbers = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in training.rates.items())
+    at_end = rates and f"{training.learning_rate:g}" in (rates[0], rates[-1])
+    return f"{numbers}; {BEST_AT_END}" if at_end else numbers
 
 
 def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:

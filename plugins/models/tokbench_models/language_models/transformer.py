@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from tokbench.plugin import Progress
 from tokbench.plugin.metrics import Measured, Metric, MetricFamily, NotApplicable
 from tokbench_models.language_models.bits_per_byte import ModelTextOptions
-from tokbench_models.language_models.block import ModelTraining, ModelWords, TrainedAmount
+from tokbench_models.language_models.block import ModelTraining, TrainedAmount
 from tokbench_models.language_models.body import LEARNING_RATES, PRESETS, Body, memory_bytes
 from tokbench_models.language_models.contract import ModelOutcome, ModelStates, ModelTask, ModelTexts
 from tokbench_models.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, compare_bits
@@ -26,21 +26,7 @@ if TYPE_CHECKING:
 _QUARTER = "transformer_bits_per_byte_quarter"
 _TEXT, _FLOPS = "transformer_bits_per_byte", "transformer_bits_per_byte_flops"
 
-_INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokbench[lm]'"
-
-_WORDS: Final = ModelWords(
-    model="a small transformer",
-    depends="budget",
-    errors="take documents and seeds into account together",
-    limits=(
-        "What this does not show: a transformer of this size, trained on this little text, is a weak model; compare "
-        "it with the n-gram models of the same text where the report has them. A larger model may rank tokenizers "
-        "otherwise. At equal text a large vocabulary has more parameters and takes more computing for each token; at "
-        "equal computing tokenizers have seen different amounts of text. The learning rate was chosen for each "
-        "tokenizer on a tenth of the text. The text on which a published vocabulary was trained is unknown and may "
-        "hold what is scored here, so published vocabularies are compared with one another alone."
-    ),
-)
+_INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokbench-models[lm]'"
 
 
 class TransformerOptions(ModelTextOptions):
@@ -188,7 +174,6 @@ class TransformerBits:
             [_TEXT, _FLOPS],
             LEAST_DIFFERENCE,
             {name: bits for name, bits in scored.items() if places[name] is not None},
-            _WORDS,
             {name: self._training(state) for name, state in trained.items()},
         )
 

@@ -219,13 +219,7 @@ def train_curve(
     The order of the documents is the same for every tokenizer. The models of a share have learned once from the first
     documents that fit into that share of the bytes; the last share is 1. The learning rate is the highest one, reached
     after an eighth of the steps. ``saved`` has finished points by learning rate and seed alone.
-
-    Raises:
-        ValueError: the training text is empty, or has an id that is not below ``n_ids``.
     """
-    ids = training.encoded.ids
-    if not len(ids) or int(ids.max()) >= n_ids:
-        raise ValueError(f"the training text needs tokens, with ids below {n_ids}")
     run = _Training(training, scored, n_ids, body, learning_rate, seed, progress)
     return run.points(shares, saved if saved is not None else {})
 

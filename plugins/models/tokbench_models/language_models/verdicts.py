@@ -4,47 +4,77 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench_models.language_models.block import BitsComparison, BitsPerByte
 
 _MOST_SENTENCES: Final = 5
 
 
+class ModelWords(NamedTuple):
+    """Sentences about the models of a family."""
+
+    model: str
+    """The model, after "Bits that a byte costs"."""
+    depends: str
+    """What a verdict depends on if the models disagree."""
+    errors: str
+    """The origin of the standard errors."""
+    limits: str
+    """What the numbers do not show."""
+
+
+_NGRAMS: Final = ModelWords(
+    model="a small language model",
+    depends="order",
+    errors="take documents and training text into account together",
+    limits=(
+        "What this does not show: no order is neutral about the size of a vocabulary. A model of low order sees "
+        "more text through large tokens. A model of high order finds large tokens too rare. So the best size moves "
+        "with the order. These models have no weights and learn from little text; a neural model may rank "
+        "tokenizers otherwise. The text on which a published vocabulary was trained is unknown and may hold what is "
+        "scored here, so published vocabularies are compared with one another alone."
+    ),
+)
+_TRANSFORMERS: Final = ModelWords(
+    model="a small transformer",
+    depends="budget",
+    errors="take documents and seeds into account together",
+    limits=(
+        "What this does not show: a transformer of this size, trained on this little text, is a weak model; compare "
+        "it with the n-gram models of the same text where the report has them. A larger model may rank tokenizers "
+        "otherwise. At equal text a large vocabulary has more parameters and takes more computing for each token; at "
+        "equal computing tokenizers have seen different amounts of text. The learning rate was chosen for each "
+        "tokenizer on a tenth of the text. The text on which a published vocabulary was trained is unknown and may "
+        "hold what is scored here, so published vocabularies are compared with one another alone."
+    ),
+)
+
+
+def words(study: BitsPerByte) -> ModelWords:
+    """Return the sentences about the models; those with trainings are transformers."""
+    return _TRANSFORMERS if study.trainings else _NGRAMS
+
+
 def explanation(study: BitsPerByte) -> str:
     """Return the text before the numbers."""
     source = "the same corpus" if study.train == study.corpus else study.train
-    model = study.words.model if study.words else "a small language model"
-    errors = study.words.errors if study.words else "take documents and training text into account together"
     names = dict(zip(study.metrics, study.models, strict=True))
     deciding = listed([names[metric] for metric in study.deciding])
     return (
-        f"Bits that a byte costs {model}, which learned from {study.training_documents:,} documents "
+        f"Bits that a byte costs {words(study).model}, which learned from {study.training_documents:,} documents "
         f"of {source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
         f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
         f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
         f"than another only if {deciding} all say so, by {study.least:g} bits or more and beyond "
-        f"two standard errors (more, by Student's t, where an error rests on few numbers). The errors {errors}."
-    )
-
-
-def limits(study: BitsPerByte) -> str:
-    """Return what the numbers do not show."""
-    if study.words:
-        return study.words.limits
-    return (
-        "What this does not show: no order is neutral about the size of a vocabulary. A model of low order sees "
-        "more text through large tokens. A model of high order finds large tokens too rare. So the best size moves "
-        "with the order. These models have no weights and learn from little text; a neural model may rank "
-        "tokenizers otherwise. "
-        "The text on which a published vocabulary was trained is unknown and may hold what is scored here, so "
-        "published vocabularies are compared with one another alone."
+        "two standard errors (more, by Student's t, where an error rests on few numbers). The errors "
+        f"{words(study).errors}."
     )
 
 
 def depends(study: BitsPerByte) -> str:
     """Return what a verdict depends on if the models disagree."""
-    return f"depends on the {study.words.depends if study.words else 'order'}"
+    return f"depends on the {words(study).depends}"
 
 
 def summary(study: BitsPerByte) -> str:

@@ -24,8 +24,6 @@ class RankCorrelation:
         tokenizers: how many have both.
         rho: Spearman's rho.
         ci_low, ci_high: its 95 % interval for other documents, training text and tokenizers.
-        fixed_low, fixed_high: its 95 % interval for other documents and training text, with these tokenizers.
-        tau, tau_low, tau_high: Kendall's tau-b, and its 95 % interval like ``ci_low`` and ``ci_high``.
         reason: why rho is missing.
     """
 
@@ -35,31 +33,7 @@ class RankCorrelation:
     rho: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
-    fixed_low: float | None = None
-    fixed_high: float | None = None
-    tau: float | None = None
-    tau_low: float | None = None
-    tau_high: float | None = None
     reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankDifference:
-    """The difference of two rank correlations over the same tokenizers.
-
-    Attributes:
-        metric, other: the two metrics.
-        model: the metric of bits per byte.
-        difference: Spearman's rho of the first less the other's.
-        ci_low, ci_high: its 95 % interval, for other documents, training text and tokenizers.
-    """
-
-    metric: str
-    other: str
-    model: str
-    difference: float
-    ci_low: float
-    ci_high: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +46,6 @@ class ValidityClass:
     """With bits per byte, without ``left_out``."""
     correlations: list[RankCorrelation] = field(default_factory=list)
     """Every metric with every model."""
-    differences: list[RankDifference] = field(default_factory=list)
-    """Every pair of metrics in the hypotheses, with every deciding model."""
     reason: str = ""
     """Why correlations are missing."""
     left_out: list[str] = field(default_factory=list)

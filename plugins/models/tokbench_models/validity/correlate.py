@@ -6,7 +6,6 @@ import fnmatch
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,18 +14,17 @@ from numpy.typing import NDArray
 from tokbench.plugin.metrics import WHOLE, Outcome, StudyContext
 from tokbench.statistics.jackknife import holm
 from tokbench_models.language_models.block import BitsPerByte
-from tokbench_models.validity.block import HypothesisOutcome, RankCorrelation, RankDifference, Validity, ValidityClass
+from tokbench_models.validity.block import HypothesisOutcome, RankCorrelation, Validity, ValidityClass
 from tokbench_models.validity.options import ALL_TOKENIZERS, Hypothesis, ValidityStudy
 from tokbench_models.validity.rank_correlation import (
     DRAWS,
     LEAST_TOKENIZERS,
-    Pair,
+    Numbers,
     RankInterval,
     difference,
     draw_tokenizers,
     drawn_correlations,
     rho_interval,
-    tau_interval,
 )
 from tokbench_models.validity.scores import ReadScores, scores_target
 from tokbench_models.validity.targets import Target, bits_target
@@ -142,7 +140,6 @@ class _Study:
             tokenizers=members,
             left_out=left_out,
             correlations=correlations.rows,
-            differences=self._differences(correlations),
         )
 
     def _correlations(self, members: Sequence[str]) -> _Correlations:
@@ -164,15 +161,13 @@ class _Study:
                 for j, model in enumerate(self._models):
                     if metric == model:
                         continue
-                    if math.isnan(fixed.rho[0, i, j]):
+                    if math.isnan(fixed[0, i, j]):
                         reason = "the same for all of these tokenizers"
                         rows.append(RankCorrelation(metric=metric, model=model, tokenizers=len(names), reason=reason))
                         continue
-                    rho[metric, model] = value = rho_interval(_sound(fixed.rho[:, i, j]), len(names))
-                    drawn[metric, model] = moved.rho[:, i, j]
-                    tau = tau_interval(_sound(fixed.tau[:, i, j]), len(names))
-                    row = _correlation(metric, model, len(names), value, tau)
-                    rows.append(replace(row, fixed_low=None, fixed_high=None) if self._target.exact else row)
+                    rho[metric, model] = value = rho_interval(_sound(fixed[:, i, j]), len(names))
+                    drawn[metric, model] = moved[:, i, j]
+                    rows.append(_correlation(metric, model, len(names), value))
         places = {metric: k for k, metric in enumerate(self._metrics)}
         rows.sort(key=lambda row: (places[row.metric], self._models.index(row.model)))
         return _Correlations(rows, rho, drawn)
@@ -181,7 +176,7 @@ class _Study:
     def _models(self) -> list[str]:
         return self._target.models
 
-    def _drawn(self, names: Sequence[str], metrics: Sequence[str]) -> tuple[list[str], Pair, Pair]:
+    def _drawn(self, names: Sequence[str], metrics: Sequence[str]) -> tuple[list[str], Numbers, Numbers]:
         places = [self._target.names.index(name) for name in names]
         bits = self._target.draws[:, :, places]
         own = [metric for metric in metrics if metric in self._models]
@@ -192,17 +187,6 @@ class _Study:
         each_once = np.ones((len(bits), len(names)))
         still = drawn_correlations(fixed, moving, bits, each_once)
         return [*others, *own], still, drawn_correlations(fixed, moving, bits, draw_tokenizers(len(names)))
-
-    def _differences(self, correlations: _Correlations) -> list[RankDifference]:
-        claims = self._study.hypotheses
-        named = dict.fromkeys(name for claim in claims for name in (claim.metric, claim.better_than) if name)
-        sizes = {(row.metric, row.model): row.tokenizers for row in correlations.rows}
-        return [
-            _difference(one, other, model, correlations)
-            for model in self._target.deciding
-            for one, other in combinations(named, 2)
-            if {(one, model), (other, model)} <= set(correlations.rho) and sizes[one, model] == sizes[other, model]
-        ]
 
     def _hypotheses(self, classes: Sequence[ValidityClass]) -> list[HypothesisOutcome]:
         outcomes = []
@@ -236,9 +220,10 @@ class _Study:
             reason = tokenizers.reason or "no correlation: see the table of the class"
             return replace(outcome, reason=reason), 0.0
         if bound is None:
-            apart = _difference(claimed.metric, claimed.better_than, model, correlations)
-            low, high, p = apart.ci_low, apart.ci_high, _p_of(apart)
-            return replace(outcome, value=apart.difference, ci_low=low, ci_high=high, p=p), apart.difference
+            one, two = (claimed.metric, model), (claimed.better_than, model)
+            draws = np.stack([correlations.drawn[one], correlations.drawn[two]], axis=1)
+            apart, low, high = difference(correlations.rho[one], correlations.rho[two], draws)
+            return replace(outcome, value=apart, ci_low=low, ci_high=high, p=_p_of(apart, low, high)), apart
         side = (value.value - bound) * (1 if claimed.at_most is None else -1)
         low, high, p = value.low, value.high, value.p_value(bound)
         return replace(outcome, value=value.value, ci_low=low, ci_high=high, p=p), side
@@ -248,7 +233,7 @@ def _sound(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(draws[~np.isnan(draws)])
 
 
-def _correlation(metric: str, model: str, tokenizers: int, rho: RankInterval, tau: RankInterval) -> RankCorrelation:
+def _correlation(metric: str, model: str, tokenizers: int, rho: RankInterval) -> RankCorrelation:
     return RankCorrelation(
         metric=metric,
         model=model,
@@ -256,30 +241,19 @@ def _correlation(metric: str, model: str, tokenizers: int, rho: RankInterval, ta
         rho=rho.value,
         ci_low=rho.low,
         ci_high=rho.high,
-        fixed_low=rho.fixed_low,
-        fixed_high=rho.fixed_high,
-        tau=tau.value,
-        tau_low=tau.low,
-        tau_high=tau.high,
     )
 
 
-def _difference(one: str, other: str, model: str, correlations: _Correlations) -> RankDifference:
-    draws = np.stack([correlations.drawn[one, model], correlations.drawn[other, model]], axis=1)
-    value, low, high = difference(correlations.rho[one, model], correlations.rho[other, model], draws)
-    return RankDifference(metric=one, other=other, model=model, difference=value, ci_low=low, ci_high=high)
-
-
-def _p_of(apart: RankDifference) -> float:
+def _p_of(apart: float, low: float, high: float) -> float:
     """Return the p-value of no difference from the half of the interval towards 0.
 
-    >>> round(_p_of(RankDifference(metric="a", other="b", model="c", difference=0.4, ci_low=0.0, ci_high=1.0)), 3)
+    >>> round(_p_of(0.4, 0.0, 1.0), 3)
     0.05
     """
-    towards = apart.difference - apart.ci_low if apart.difference > 0 else apart.ci_high - apart.difference
+    towards = apart - low if apart > 0 else high - apart
     if not towards:
-        return 1.0 if not apart.difference else 0.0
-    return math.erfc(abs(apart.difference) / towards * 1.959963984540054 / math.sqrt(2))
+        return 1.0 if not apart else 0.0
+    return math.erfc(abs(apart) / towards * 1.959963984540054 / math.sqrt(2))
 
 
 def _decided(outcome: HypothesisOutcome, p_holm: float | None, side: float) -> HypothesisOutcome:

@@ -8,8 +8,8 @@ from typing import Final
 
 from tokbench.plugin.report import CellTables
 from tokbench_models.language_models.block import BITS_PER_BYTE
-from tokbench_models.language_models.verdicts import listed
-from tokbench_models.validity.block import RankCorrelation, RankDifference, Validity, ValidityClass
+from tokbench_models.language_models.verdicts import listed, words
+from tokbench_models.validity.block import RankCorrelation, Validity, ValidityClass
 
 _EXPLORATORY: Final = " (exploratory)"
 _AS: Final = "ranks tokenizers as"
@@ -31,7 +31,7 @@ class ValidityNames:
         for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
             if (bits.corpus, bits.family) == (study.corpus, study.family):
                 models = dict(zip(bits.metrics, bits.models, strict=True))
-                return cls(tables, models, bits.words.model if bits.words else "")
+                return cls(tables, models, words(bits).model if bits.trainings else "")
         return cls(tables, {model: tables.label(model) for model in study.models})
 
     def model(self, name: str) -> str:
@@ -69,13 +69,12 @@ def between(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
 
 
-def with_interval(number: RankCorrelation | RankDifference) -> str:
+def with_interval(number: RankCorrelation) -> str:
     """Return a number with its interval."""
-    value = number.rho if isinstance(number, RankCorrelation) else number.difference
-    return f"{signed(value or 0.0)} {between(number.ci_low, number.ci_high)}"
+    return f"{signed(number.rho or 0.0)} {between(number.ci_low, number.ci_high)}"
 
 
-def lies_apart(number: RankCorrelation | RankDifference) -> bool:
+def lies_apart(number: RankCorrelation) -> bool:
     """Return whether the interval excludes 0."""
     return (number.ci_low or 0.0) > 0 or (number.ci_high or 0.0) < 0
 
@@ -101,12 +100,8 @@ class _Findings:
         return f"Over {len(self.members.tokenizers)} tokenizers ({self.members.name})"
 
     def sentences(self) -> Iterator[str]:
-        named = list(dict.fromkeys(hypothesis.metric for hypothesis in self.study.hypotheses))
-        for metric in named:
+        for metric in dict.fromkeys(hypothesis.metric for hypothesis in self.study.hypotheses):
             yield from self._on_metric(metric)
-        if named:
-            yield from self._strongest({*named, *self.study.models})
-        yield from self._compared()
 
     def _known(self) -> list[RankCorrelation]:
         return [correlation for correlation in self.members.correlations if correlation.model in self.study.deciding]
@@ -119,52 +114,6 @@ class _Findings:
         if known:
             mark = _EXPLORATORY * ((self.members.name, metric) not in claims)
             yield f"{self.over}, {self.names.metric(metric)} {_said(known, self.names)}{mark}."
-
-    def _strongest(self, left_out: set[str]) -> Iterator[str]:
-        others = [correlation for correlation in self._known() if correlation.metric not in left_out]
-        strongest = max(
-            (correlation for correlation in others if correlation.rho is not None),
-            key=lambda correlation: abs(correlation.rho or 0.0),
-            default=None,
-        )
-        if strongest and lies_apart(strongest):
-            yield (
-                f"{self.over}, the strongest of {len({correlation.metric for correlation in others})} other metrics is "
-                f"{self.names.metric(strongest.metric)} with {self.names.model(strongest.model)}: rho = "
-                f"{with_interval(strongest)} (exploratory: picked because it is the strongest)."
-            )
-
-    def _compared(self) -> Iterator[str]:
-        """Models are metrics only in hypotheses: they agree with one another more than any metric."""
-        models = {*self.study.models}
-        shown = [
-            difference
-            for difference in self.members.differences
-            if self._claimed(difference) or not {difference.metric, difference.other} & models
-        ]
-        apart = [difference for difference in shown if lies_apart(difference)]
-        for difference in apart:
-            better, worse = (
-                (difference.metric, difference.other)
-                if difference.difference > 0
-                else (difference.other, difference.metric)
-            )
-            ends = sorted((abs(difference.ci_low), abs(difference.ci_high)))
-            yield (
-                f"{self.over}, {self.names.metric(better)} agrees with {self.names.model(difference.model)} more than "
-                f"{self.names.metric(worse)} does: by {signed(abs(difference.difference))} "
-                f"[{signed(ends[0])}, {signed(ends[1])}]{_EXPLORATORY * (not self._claimed(difference))}."
-            )
-        if len(apart) < len(shown):
-            yield f"{self.over}, chance explains {len(shown) - len(apart)} of {len(shown)} comparisons of two metrics."
-
-    def _claimed(self, difference: RankDifference) -> bool:
-        metrics = frozenset((difference.metric, difference.other))
-        return any(
-            (hypothesis.tokenizer_class, hypothesis.model) == (self.members.name, difference.model)
-            and frozenset((hypothesis.metric, hypothesis.other)) == metrics
-            for hypothesis in self.study.hypotheses
-        )
 
 
 def _said(correlations: Sequence[RankCorrelation], names: ValidityNames) -> str:

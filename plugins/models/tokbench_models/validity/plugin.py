@@ -89,11 +89,9 @@ SPECS: Final = (
         run=run,
         block=VALIDITY,
         after=(_MODELS,),
-        long=True,
         check=check,
     ),
     csv.SPEC,
-    csv.TOKENIZERS_SPEC,
 )
 
 

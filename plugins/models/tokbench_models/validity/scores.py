@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal
 
 import numpy as np
+from pydantic import BaseModel, FiniteFloat, ValidationError, model_validator
 
 from tokbench.plugin import TextError, decode_utf8, did_you_mean, read_regular
 from tokbench_models.validity.block import ExternalScore, ExternalScores
@@ -18,20 +18,29 @@ from tokbench_models.validity.options import SCORES
 from tokbench_models.validity.rank_correlation import DRAWS, LEAST_TOKENIZERS
 from tokbench_models.validity.targets import Target
 
-UNNAMED: Final = "score"
-
 _REQUIRED: Final = ("tokenizer", "score", "better")
-_KNOWN: Final = (*_REQUIRED, "model", "source", "low", "high")
-_BETTER: Final = ("higher", "lower")
 _ERRORS_OF_INTERVAL: Final = 2 * 1.959963984540054
 _SEED: Final = 30_000
 
 
-class ScoreProblem(NamedTuple):
-    """A mistake in a table of scores."""
+class _ScoreRow(BaseModel):
+    tokenizer: str
+    score: FiniteFloat
+    better: Literal["higher", "lower"]
+    model: str = "score"
+    source: str = ""
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
 
-    line: int
-    message: str
+    @model_validator(mode="after")
+    def _interval(self) -> _ScoreRow:
+        if (self.low is None) != (self.high is None):
+            raise ValueError("an interval has both ends: give low and high, or neither")
+        if self.low is not None and self.high is not None and not self.low <= self.score <= self.high:
+            raise ValueError(
+                f"the score {self.score:g} lies outside of its interval from {self.low:g} to {self.high:g}"
+            )
+        return self
 
 
 @dataclass
@@ -42,132 +51,79 @@ class ReadScores:
     problems: list[str] = field(default_factory=list)
 
 
-class _ScoreRow(NamedTuple):
-    line: int
-    tokenizer: str
-    model: str
-    better: Literal["higher", "lower"]
-    source: str
-    score: ExternalScore
-
-
 def read_scores(path: Path, tokenizers: Collection[str], *, some: bool = False) -> ReadScores:
     """Read a table of scores, CSV in UTF-8 with a header, and check all of it.
 
     Unknown tokenizers are allowed without ``tokenizers`` or with ``some``: the run leaves others out.
     """
+    by_model: dict[str, dict[str, _ScoreRow]] = {}
     try:
-        lines = list(_numbered(path))
+        text = decode_utf8(read_regular(path)).removeprefix("\ufeff")
+        problems = list(_read(text, by_model, tokenizers, some=some))
     except TextError as error:
         return ReadScores(problems=[f"{error.at(path.name)}; convert the table to UTF-8"])
     except (OSError, csv.Error) as error:
         return ReadScores(problems=[f"{path.name} cannot be read: {error}"])
-    problems: list[ScoreProblem] = []
-    rows = list(_rows(lines, problems))
-    known = [row for row in rows if not tokenizers or row.tokenizer in tokenizers]
-    if not some:
-        problems += [
-            ScoreProblem(row.line, f"unknown tokenizer {row.tokenizer!r}; {did_you_mean(row.tokenizer, tokenizers)}")
-            for row in rows
-            if tokenizers and row.tokenizer not in tokenizers
+    if not problems and not some:
+        problems = [
+            f" {model!r} has scores of {len(rows)} tokenizers, and a correlation needs {LEAST_TOKENIZERS}"
+            for model, rows in by_model.items()
+            if len(rows) < LEAST_TOKENIZERS
         ]
-    by_model: dict[str, list[_ScoreRow]] = {}
-    for row in known:
-        by_model.setdefault(row.model, []).append(row)
-    problems += [problem for of_model in by_model.values() for problem in _clashes(of_model)]
-    messages = [f"{path.name}:{problem.line}: {problem.message}" for problem in sorted(problems)]
-    if not messages:
-        messages = [
-            f"{path.name}: {model!r} has scores of {len(of_model)} tokenizers, and a correlation needs "
-            f"{LEAST_TOKENIZERS}"
-            for model, of_model in by_model.items()
-            if len(of_model) < LEAST_TOKENIZERS and not some
-        ]
-    return ReadScores([] if messages else [_table(path, of_model) for of_model in by_model.values()], messages)
+    tables = [] if problems else [_table(path, rows) for rows in by_model.values()]
+    return ReadScores(tables, [f"{path.name}:{problem}" for problem in problems])
 
 
-class _Line(NamedTuple):
-    number: int
-    cells: list[str]
-
-
-def _numbered(path: Path) -> Iterator[_Line]:
-    text = decode_utf8(read_regular(path)).removeprefix("\ufeff")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def _read(
+    text: str, by_model: dict[str, dict[str, _ScoreRow]], tokenizers: Collection[str], *, some: bool
+) -> Iterator[str]:
+    """Fill ``by_model``, by model and tokenizer, and yield what is wrong with the line."""
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    columns, known = list(reader.fieldnames or ()), list(_ScoreRow.model_fields)
+    wrong = [f"1: no column {name!r}" for name in _REQUIRED if name not in columns]
+    wrong += [f"1: unknown column {name!r}; {did_you_mean(name, known)}" for name in columns if name not in known]
+    yield from wrong
+    if wrong:
+        return
+    empty = True
     for cells in reader:
-        if cells:
-            yield _Line(reader.line_num, [cell.strip() for cell in cells])
+        empty = False
+        row = _row(cells, len(columns))
+        if isinstance(row, str):
+            yield f"{reader.line_num}: {row}"
+        elif not tokenizers or row.tokenizer in tokenizers:
+            rows = by_model.setdefault(row.model, {})
+            first = next(iter(rows.values()), row)
+            if row.better != first.better:
+                yield f"{reader.line_num}: better is {row.better!r}, and before {first.better!r} for the same model"
+            if row.tokenizer in rows:
+                yield f"{reader.line_num}: a second score of {row.tokenizer!r} for the same model"
+            rows[row.tokenizer] = row
+        elif not some:
+            yield f"{reader.line_num}: unknown tokenizer {row.tokenizer!r}; {did_you_mean(row.tokenizer, tokenizers)}"
+    if empty:
+        yield "1: no scores follow the names of the columns"
 
 
-def _rows(lines: list[_Line], problems: list[ScoreProblem]) -> Iterator[_ScoreRow]:
-    head = lines[0].cells if lines else []
-    wrong = [f"no column {name!r}" for name in _REQUIRED if name not in head]
-    wrong += [f"unknown column {name!r}; {did_you_mean(name, _KNOWN)}" for name in head if name not in _KNOWN]
-    wrong += [f"two columns are called {name!r}" for name in dict.fromkeys(head) if head.count(name) > 1]
-    problems += [ScoreProblem(1, message) for message in wrong]
-    for line in lines[1:] if not wrong else []:
-        if len(line.cells) != len(head):
-            message = f"{len(line.cells)} cells, and the first line has {len(head)}"
-            problems.append(ScoreProblem(line.number, message))
-            continue
-        cells = dict(zip(head, line.cells, strict=True))
-        mistakes = list(_mistakes(cells))
-        problems += [ScoreProblem(line.number, message) for message in mistakes]
-        if not mistakes:
-            yield _row(line.number, cells)
-    if len(lines) == 1 and not wrong:
-        problems.append(ScoreProblem(1, "no scores follow the names of the columns"))
-
-
-def _mistakes(cells: Mapping[str, str]) -> Iterator[str]:
-    if cells["better"] not in _BETTER:
-        yield f"better is {cells['better']!r}, and may be 'higher' or 'lower'"
-    given = [name for name in ("score", "low", "high") if name == "score" or cells.get(name)]
-    unread = [name for name in given if not _is_number(cells[name])]
-    yield from (f"{name} is {cells[name]!r}, which is not a number" for name in unread)
-    if len(given) == 2:  # noqa: PLR2004 - the score, and one end
-        yield "an interval has both ends: give low and high, or neither"
-    elif len(given) > 1 and not unread:
-        low, score, high = (float(cells[name]) for name in ("low", "score", "high"))
-        if not low <= score <= high:
-            yield f"the score {score:g} lies outside of its interval from {low:g} to {high:g}"
-
-
-def _is_number(text: str) -> bool:
+def _row(cells: Mapping[Any, Any], columns: int) -> _ScoreRow | str:
+    if None in cells or None in cells.values():
+        return f"more or fewer cells than the {columns} of the first line"
     try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+        return _ScoreRow.model_validate({name: cell.strip() for name, cell in cells.items() if cell.strip()})
+    except ValidationError as error:
+        first = error.errors()[0]
+        message = first["msg"].removeprefix("Value error, ")
+        return f"{first['loc'][0]} is {first['input']!r}: {message}" if first["loc"] else message
 
 
-def _row(line: int, cells: Mapping[str, str]) -> _ScoreRow:
-    low, high = (float(cells[name]) if cells.get(name) else None for name in ("low", "high"))
-    score = ExternalScore(score=float(cells["score"]), low=low, high=high)
-    better = cast("Literal['higher', 'lower']", cells["better"])
-    model = cells.get("model") or UNNAMED
-    return _ScoreRow(line, cells["tokenizer"], model, better, cells.get("source", ""), score)
-
-
-def _clashes(of_model: list[_ScoreRow]) -> Iterator[ScoreProblem]:
-    first = of_model[0]
-    lines: dict[str, int] = {}
-    for row in of_model:
-        if row.better != first.better:
-            message = f"better is {row.better!r}, and {first.better!r} in line {first.line} for the same model"
-            yield ScoreProblem(row.line, message)
-        if row.tokenizer in lines:
-            where = f"line {lines[row.tokenizer]} has one for the same model"
-            yield ScoreProblem(row.line, f"a second score of {row.tokenizer!r}; {where}")
-        lines.setdefault(row.tokenizer, row.line)
-
-
-def _table(path: Path, of_model: list[_ScoreRow]) -> ExternalScores:
+def _table(path: Path, rows: Mapping[str, _ScoreRow]) -> ExternalScores:
+    first = next(iter(rows.values()))
     return ExternalScores(
         file=path.name,
-        model=of_model[0].model,
-        source="; ".join(dict.fromkeys(row.source for row in of_model if row.source)),
-        better=of_model[0].better,
-        scores={row.tokenizer: row.score for row in of_model},
+        model=first.model,
+        source="; ".join(dict.fromkeys(row.source for row in rows.values() if row.source)),
+        better=first.better,
+        scores={name: ExternalScore(score=row.score, low=row.low, high=row.high) for name, row in rows.items()},
     )
 
 

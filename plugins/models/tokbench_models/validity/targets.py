@@ -30,11 +30,6 @@ class Target:
     trained_ids: Mapping[str, TrainedIds]
     scores: ExternalScores | None = None
 
-    @property
-    def exact(self) -> bool:
-        """Whether numbers have no interval, and only tokenizers are drawn."""
-        return self.scores is not None and all(score.low is None for score in self.scores.scores.values())
-
     def starved(self, least: float) -> list[str]:
         return [
             name for name in self.names if name in self.trained_ids and self.trained_ids[name].tokens_per_id < least

@@ -1,4 +1,4 @@
-"""Bits per byte at several sizes of a line: which sizes no other beats, by hand and in a run over cut vocabularies."""
+"""Bits per byte at several sizes of a vocabulary: which sizes no other beats, by hand and in a run over cut vocabularies."""
 
 import pytest
 
@@ -7,14 +7,7 @@ from tokbench.formats import html, markdown
 from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
-from tokbench.studies.vocabulary_size.answer import size_answer
-from tokbench.studies.vocabulary_size.block import (
-    VOCABULARY_SIZES,
-    SizeLine,
-    SizeRecommendation,
-    VocabularySizes,
-)
-from tokbench.studies.vocabulary_size.size_bits import size_bits
+from tokbench_models.language_models.best_size import best_sizes
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsComparison, BitsPerByte, TrainedIds
 
 SIZES = (512, 1024, 2048, 4096)
@@ -28,7 +21,9 @@ def pair(better, other, verdict="better"):
 def measured(pairs, tokens_per_id=99):
     """Results with models of four sizes of one vocabulary, and of a tokenizer that is compared with none of them."""
     names = {f"mine-{size}": size for size in SIZES} | {"alone": 300}
-    results = Results(name="r", tokenizers={name: TokenizerInfo(vocab_size=size) for name, size in names.items()})
+    results = Results(
+        name="r", tokenizers={name: TokenizerInfo(vocab_size=size, backend=name[:4]) for name, size in names.items()}
+    )
     results.cells = [
         Cell(name, "code", WHOLE, metric, 2 + abs(size - 1000) / 1000, ci_low=1.5, ci_high=9)
         for name, size in names.items() for metric in ("bits_a", "bits_b")
@@ -43,12 +38,6 @@ def measured(pairs, tokens_per_id=99):
         comparisons=[*pairs, pair(4096, 4096, "level")], trained_ids=dict.fromkeys(names, ids),
     )  # fmt: skip
     results.studies.put(BITS_PER_BYTE, [models])
-    lines = [
-        SizeLine(line=line, kind="curve", tokenizers=tokenizers, trained=True, smallest=256, largest=4096)
-        for line, tokenizers in (("mine", [*names][3::-1]), ("alone", ["alone"]))
-    ]
-    advice = SizeRecommendation(weights={"code": 1.0})
-    results.studies.put(VOCABULARY_SIZES, VocabularySizes(lines=lines, recommendation=advice))
     return results
 
 
@@ -63,21 +52,18 @@ def measured(pairs, tokens_per_id=99):
 )
 def test_sizes_that_no_other_beats(pairs, unbeaten, said):
     results = measured(pairs)
-    [bits] = size_bits(results, results.studies.get(VOCABULARY_SIZES))
+    [bits] = best_sizes(results)
     assert bits.tokenizers == {size: f"mine-{size}" for size in SIZES}
     assert bits.unbeaten == unbeaten
     sentences = " ".join(bits.sentences())
     assert said in sentences
     assert ("was tried" in sentences) == (said in {"larger", "smaller"})
-    assert size_answer(results).sentences[: len(list(bits.sentences()))] == list(bits.sentences())
 
 
-def test_few_training_tokens_and_the_size_taken():
-    pairs = [pair(2048, size) for size in SIZES if size != 2048]
-    [bits] = size_bits(measured(pairs, 49), measured(pairs).studies.get(VOCABULARY_SIZES))
-    assert "With 2,048 an id has fewer than 50 training tokens" in " ".join(bits.sentences())
-    assert [("inside" in list(bits.sentences(("mine", size)))[-1]) for size in (2048, 4096)] == [True, False]
-    assert list(bits.sentences(("alone", 300))) == list(bits.sentences())
+@pytest.mark.parametrize(("tokens_per_id", "few"), [(49, True), (50, False)])
+def test_few_training_tokens_for_an_id(tokens_per_id, few):
+    [bits] = best_sizes(measured([pair(2048, size) for size in SIZES if size != 2048], tokens_per_id))
+    assert ("fewer than 50 training tokens" in " ".join(bits.sentences())) == few
 
 
 def test_reports_show_the_numbers():
@@ -90,7 +76,7 @@ def test_reports_show_the_numbers():
 
 @pytest.mark.slow
 def test_cut_and_trained_sizes_from_the_configuration_on(write_config, tmp_path):
-    """Two sizes of a vocabulary that is cut and of one that is trained are a line each, drawn from the larger one."""
+    """Two sizes of a vocabulary that is cut and of one that is trained are a line each."""
     tokbench.train("regex_bpe:gpt4", ["the other brother bathes there"] * 9, 290).save(tmp_path / "file.bpe.json")
     file = "{backend: regex_bpe, path: file.bpe.json}"
     results = tokbench.run(
@@ -99,18 +85,12 @@ def test_cut_and_trained_sizes_from_the_configuration_on(write_config, tmp_path)
             f"  file: {{backend: cut, of: {file}, grid: {{size: [260, 269]}}}}\n"
             "  mine: {backend: regex_bpe, pattern: gpt4, train: {corpus: code, vocab_size: [300, 600]}}",
             metrics="[compression, bits_per_byte]",
-            extra="study: {vocabulary: {sizes: [260, 269, 300, 600]}}\n",
         ),
         workers=0,
     )
     assert not results.failed
-    sizes = results.studies.get(VOCABULARY_SIZES)
-    assert {line.line: line.tokenizers for line in sizes.lines} == {
-        "file": ["file-size=269", "file-size=260"],
-        "mine": ["mine-600", "mine-300"],
+    sizes = {best.line: best.tokenizers for best in best_sizes(results)}
+    assert sizes == {
+        "file": {260: "file-size=260", 269: "file-size=269"},
+        "mine": {300: "mine-300", 600: "mine-600"},
     }
-    tokens = {(cell.tokenizer, cell.metric): cell.value for cell in results.cells if cell.group == WHOLE}
-    rows = {(row.line, row.vocab_size): row.tokens for row in sizes.rows if row.group == WHOLE}
-    assert rows["file", 260] == tokens["file-size=260", "tokens"]
-    assert rows["mine", 300] == tokens["mine-300", "tokens"]
-    assert {bits.line: bits.sizes for bits in size_bits(results, sizes)} == {"file": [260, 269], "mine": [300, 600]}

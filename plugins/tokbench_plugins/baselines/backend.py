@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.baselines.pieces import load, train
-from tokbench_plugins.baselines.units import UNITS
-
-_UNITS = {
-    "utf8_bytes": "every UTF-8 byte is a token: 256 ids",
-    "utf16_units": "every UTF-16 code unit is a token: 65,536 ids",
-    "utf32_units": "every code point is a token: 1,114,112 ids",
-}
-_PIECES = {
-    "codepoints": "the most frequent characters of a text; all others are unknown",
-    "whitespace_words": "the most frequent words of a text, with the space before them; all others are unknown",
-}
+from tokbench_plugins.baselines.units import Utf8Bytes, Utf16Units, Utf32Units
 
 
 class BaselineLoadOptions(plugin.Options):
@@ -25,8 +17,8 @@ class BaselineLoadOptions(plugin.Options):
     path: plugin.LocalPath = Field(description="a file saved by this backend (.pieces.json)")
 
 
-def _units(name: str, summary: str) -> plugin.BackendSpec:
-    return plugin.BackendSpec(name=name, summary=summary, load=lambda _: UNITS[name](), baseline=True)
+def _units(name: str, summary: str, make: Callable[[], plugin.Tokenizer]) -> plugin.BackendSpec:
+    return plugin.BackendSpec(name=name, summary=summary, load=lambda _: make(), baseline=True)
 
 
 def _pieces(name: str, summary: str) -> plugin.BackendSpec:
@@ -44,6 +36,11 @@ def _pieces(name: str, summary: str) -> plugin.BackendSpec:
 
 
 SPECS = (
-    *(_units(name, summary) for name, summary in _UNITS.items()),
-    *(_pieces(name, summary) for name, summary in _PIECES.items()),
+    _units("utf8_bytes", "every UTF-8 byte is a token: 256 ids", Utf8Bytes),
+    _units("utf16_units", "every UTF-16 code unit is a token: 65,536 ids", Utf16Units),
+    _units("utf32_units", "every code point is a token: 1,114,112 ids", Utf32Units),
+    _pieces("codepoints", "the most frequent characters of a text; all others are unknown"),
+    _pieces(
+        "whitespace_words", "the most frequent words of a text, with the space before them; all others are unknown"
+    ),
 )

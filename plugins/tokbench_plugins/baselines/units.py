@@ -106,10 +106,3 @@ class Utf32Units(_Units):
     def token_bytes(self, token_id: int, /) -> bytes:
         check_id(token_id, self.vocab_size)
         return chr(token_id).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
-
-
-UNITS: dict[str, type[Utf8Bytes | Utf16Units | Utf32Units]] = {
-    "utf8_bytes": Utf8Bytes,
-    "utf16_units": Utf16Units,
-    "utf32_units": Utf32Units,
-}

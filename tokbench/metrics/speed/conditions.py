@@ -8,9 +8,10 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from tokbench.metrics.speed.contender import LEAST_ROUNDS
+
 _DRIFT: Final = 0.05
 
-_LEAST_ROUNDS: Final = 6
 _BUSY: Final = 0.5
 """Load average per core, above 1.5 in all."""
 
@@ -57,7 +58,7 @@ def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
     changes = []
     for values in speeds.values():
         half = len(values) // 2
-        if len(values) >= _LEAST_ROUNDS:
+        if len(values) >= LEAST_ROUNDS:
             changes.append(median(values[-half:]) / median(values[:half]) - 1)
     change = median(changes) if changes else 0.0
     if abs(change) > _DRIFT:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from statistics import median
 from typing import ClassVar
 
 from pydantic import Field
@@ -26,7 +27,6 @@ from tokbench.metrics.speed.copies import FreshCopies, combined
 from tokbench.metrics.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.speed.timing import (
     calibrate,
-    noise_floor,
     quiet,
     seconds,
 )
@@ -268,7 +268,8 @@ def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
     speeds = {contender.name: contender.speeds[contender.once] for contender in sound}
     for copy in control:
         if copy.name in speeds and not copy.failure:
-            floor = noise_floor(speeds[copy.name], copy.speeds[copy.once])
+            ratios = [again / one for one, again in zip(speeds[copy.name], copy.speeds[copy.once], strict=True)]
+            floor = abs(median(ratios) - 1)
             notes.append(
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )

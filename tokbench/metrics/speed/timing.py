@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
 from tokbench.statistics.jackknife import student_t
@@ -118,12 +118,3 @@ def mean_of_processes(values: Sequence[float]) -> Mean:
         return Mean(math.exp(middle), None, None)
     half = student_t(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
     return Mean(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
-
-
-def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:
-    """Return |median of the paired ratios - 1| of two measurements of the same thing.
-
-    >>> round(noise_floor([1.0, 1.0, 1.0], [1.02, 1.03, 0.9]), 3)
-    0.02
-    """
-    return abs(median(b / a for a, b in zip(one, again, strict=True)) - 1)

@@ -98,7 +98,7 @@ def test_a_malformed_question_is_refused(playground):
 def test_sizes_are_limited(playground):
     app = playground.app()
     many = {"text": "a", "tokenizers": [f"t{k}" for k in range(MOST_TOKENIZERS + 1)]}
-    assert "12 entries" in refused(send(app, "POST", "/api/segment", json=many), 400)
+    assert "at most 12" in refused(send(app, "POST", "/api/segment", json=many), 400)
     long = {"text": "a" * 1_000_001, "tokenizers": ["utf8_bytes"]}
     assert "1,000,001" in refused(send(app, "POST", "/api/segment", json=long), 413)
     assert "2.00 MB" in refused(send(app, "POST", "/api/segment", json={"text": "a" * 2_000_000}), 413)

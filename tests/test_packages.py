@@ -100,6 +100,7 @@ def test_the_door_is_narrow_and_two_plugins_use_every_name():
         ROOT / "plugins/tokbench_plugins",
         ROOT / "plugins/template",
         ROOT / "tests/helpers",
+        ROOT / "tests/sample_plugin",
     ):
         for _, name in imports(folder):
             users.setdefault(name, set()).add(folder)

@@ -173,6 +173,6 @@ def test_the_command(store, stored):
     run = lambda *words: CliRunner().invoke(tokbench, ["store", *words])  # noqa: E731
     store.put("training", KEY, b"x" * 100)
     store.put("states", KEY, b"y")
-    assert run("list").output.count('{"backend":"regex_bpe","options":{"pattern":"gpt4"}}') == 2
+    assert "2 entries" in run("list").output
     assert run("prune", "--size", "0").output.startswith("deleted 2 entries")
     assert list(store.entries()) == []

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
-from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
+from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import read_file, read_regular
 from tokbench.foundation.parsing import TextError, decode_utf8, parse_json
 from tokbench.foundation.progress import Progress, silent
@@ -32,14 +32,12 @@ from tokbench.tokenizers.batch import (
 )
 from tokbench.tokenizers.contract import (
     Encoded,
-    EncodesWithOffsets,
     HasMerges,
     HasSpecialTokens,
     HasTokenBytes,
     HasUnknown,
     Tokenizer,
 )
-from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import LocalPath, Options
 
 __all__ = [
@@ -49,7 +47,6 @@ __all__ = [
     "CorpusSpec",
     "Document",
     "Encoded",
-    "EncodesWithOffsets",
     "ExecutorSpec",
     "Failure",
     "FileKind",
@@ -76,12 +73,10 @@ __all__ = [
     "encode_batch",
     "from_lists",
     "hookimpl",
-    "missing_members",
     "parse_json",
     "read_file",
     "read_regular",
     "silent",
-    "tracebacks",
     "valid_unicode",
     "vocab_size_of",
 ]

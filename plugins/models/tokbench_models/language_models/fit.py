@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
 from tokbench.measuring.cell import Values
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
@@ -27,7 +28,6 @@ from tokbench.plugin import (
     decode_batch,
     doing,
     encode_batch,
-    tracebacks,
     vocab_size_of,
 )
 from tokbench.plugin.metrics import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tokbench.plugin import missing_members
 from tokbench.plugin.metrics import StudySpec
 from tokbench.plugin.report import SectionSpec
+from tokbench.tokenizers.members import missing_members
 from tokbench_models.language_models import bits_per_byte, transformer
 from tokbench_models.language_models.block import BITS_PER_BYTE
 from tokbench_models.language_models.contract import ModelMetric

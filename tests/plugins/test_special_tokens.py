@@ -223,9 +223,9 @@ def test_a_name_that_is_an_ordinary_token_of_a_pipeline_is_refused(pipeline):
         tokbench.load("huggingface", path=pipeline, special_tokens=["lo"])
 
 
-@pytest.mark.parametrize("backend", ["adapted_bpe", "kitoken", "tokie"])
+@pytest.mark.parametrize("backend", ["kitoken", "tokie"])
 def test_every_backend_that_reads_a_pipeline_adds_to_it(backend, tmp_path):
-    pytest.importorskip({"adapted_bpe": "tokbench"}.get(backend, backend))
+    pytest.importorskip(backend)
     trained = BPETokenizer(train([TEXT, "low lower lowest"], 270, "gpt2"), "gpt2", {"<end>": 270})
     path = tmp_path / "mine.tokenizer.json"
     trained.export("huggingface", path)

@@ -17,9 +17,6 @@ TRAINED = [
     ("whitespace_words", {}, 600),
     ("naive_bpe", {}, 400),
     ("regex_bpe", {"pattern": "o200k", "special_tokens": ["chat", "end_of_text"]}, 600),
-    ("regex_bpe", {"superwords": "boundless", "special_tokens": ["chat"]}, 300),
-    ("regex_bpe", {"picky": 0.9, "special_tokens": ["chat"]}, 400),
-    ("regex_bpe", {"dropout": 0.2, "stochastok": 0.1, "special_tokens": ["chat"]}, 400),
     ("huggingface", {"model": "byte_bpe"}, 400),
     ("huggingface", {"model": "bpe"}, 2500),
     ("huggingface", {"model": "wordpiece"}, 5000),
@@ -118,7 +115,6 @@ def test_files(files):
     states = passes("tiktoken", {"path": str(files / "gpt2.tiktoken")}, rules=without(OF_THE_CODE))
     assert (states["save"], states["lossless"]) == ("ok", "ok")
     json = {"path": str(files / "gpt2.tokenizer.json")}
-    passes("adapted_bpe", {**json, "remove": 20}, 540, without(OF_THE_CODE - {"pickle"}))
     passes("transformers", json, rules=without(OF_THE_CODE))
 
 
@@ -146,5 +142,5 @@ def test_pretokenized(files):
 
 def test_every_built_in_backend_is_there():
     ours = {name for name, entry in load_registry().backends.entries.items() if entry.plugin.distribution == "tokbench"}
-    in_files = {"adapted_bpe", "gpt2_files", "huggingface", "pretokenized", "transformers"}
+    in_files = {"gpt2_files", "huggingface", "pretokenized", "transformers"}
     assert {backend for backend, _, _ in CASES} | in_files | ELSEWHERE >= ours

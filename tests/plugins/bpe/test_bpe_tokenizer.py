@@ -126,8 +126,6 @@ def test_without_numba_there_is_python(monkeypatch):
     assert tokenizer.decode_batch(encoded) == ["ab" * 2000]
     with pytest.raises(tokbench.BackendUnavailable, match="pip install numba"):
         BPETokenizer([], engine="numba")
-    with pytest.raises(ValueError, match="did you mean 'numba'"):
-        BPETokenizer([], engine="numbas")
 
 
 RANKS = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}

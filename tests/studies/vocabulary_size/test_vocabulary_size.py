@@ -105,29 +105,6 @@ def test_rows_agree_with_the_cells_at_the_own_size(ran):
     assert rows[0].gain == pytest.approx(1000 * gained / (rows[0].vocab_size - first.vocab_size))
 
 
-@pytest.mark.slow
-def test_options_tell_whether_a_vocabulary_is_cut(write_config):
-    """Removals, and a stage two that begins at a share, make a smaller vocabulary another one than the first merges."""
-    options = {
-        "picky": "picky: 0.9",
-        "share": "superwords: superbpe, stage_one: 0.8",
-        "boundless": "superwords: boundless",
-    }
-    tokenizers = "".join(
-        f"  {name}: {{backend: regex_bpe, {given}, train: {{corpus: sample, vocab_size: 400}}}}\n"
-        for name, given in options.items()
-    )
-    results = tokbench.run(
-        write_config(tokenizers=tokenizers, extra="study: {vocabulary: {sizes: [300]}}\n"), workers=0
-    )
-    lines = {line.line: line.tokenizers for line in results.studies.get(VOCABULARY_SIZES).lines}
-    assert lines == {
-        "picky": ["picky-300", "picky-400"],
-        "share": ["share-300", "share-400"],
-        "boundless": ["boundless"],
-    }
-
-
 def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
     results, _ = ran
     lines = {line.line: line for line in results.studies.get(VOCABULARY_SIZES).lines}

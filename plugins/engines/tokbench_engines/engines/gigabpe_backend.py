@@ -71,5 +71,4 @@ SPEC = plugin.BackendSpec(
     main="path",
     files=saved_files("regex_bpe"),
     precedence=-3,
-    adapts=True,
 )

@@ -61,5 +61,4 @@ SPEC = plugin.BackendSpec(
     train_main="pattern",
     files=saved_files("regex_bpe"),
     precedence=-2,
-    adapts=True,
 )

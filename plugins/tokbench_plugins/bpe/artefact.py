@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -36,7 +35,6 @@ from tokbench_plugins.bpe.vocabulary import Pair, check_merges
 FILE_SUFFIX: Final = ".bpe.json"
 _FORMAT: Final = "tokbench-bpe/2"
 _FORMAT_WITH_RULE: Final = "tokbench-bpe/4"
-_VERSION: Final = re.compile("tokbench-bpe/([1-9][0-9]{0,3})")
 _OPTIONS: Final = {"pattern", "tie", "vocab_size"}
 
 
@@ -167,7 +165,8 @@ def read_artefact(path: Path, kind: str) -> Artefact:
 def _checked(content: Any, kind: str) -> Artefact:
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("not a file saved by tokbench's BPE: it has no 'format'")
-    _check_format(content["format"])
+    if content["format"] not in {_FORMAT, _FORMAT_WITH_RULE}:
+        raise ValueError(f"not a file saved by this tokbench's BPE: its format is {content['format']!r}; train again")
     body = {key: value for key, value in content.items() if key != "sha256"}
     if _digest(body) != content.get("sha256"):
         raise ValueError("damaged: its content does not match its sha256; train again or restore the file")
@@ -183,20 +182,3 @@ def _checked(content: Any, kind: str) -> Artefact:
     training = TrainingRecord(options["vocab_size"], options["tie"], corpus and TrainingText(**corpus))
     training = training if rule is None else training._replace(kind=kind, rule=rule)
     return Artefact(merges, options["pattern"], SpecialTokens(content["special_tokens"]), training)
-
-
-def _check_format(written: Any) -> None:
-    if isinstance(written, str) and written in {_FORMAT, _FORMAT_WITH_RULE}:
-        return
-    version = _VERSION.fullmatch(written) if isinstance(written, str) else None
-    if version is None:
-        raise ValueError(f"not a file saved by tokbench's BPE: its format is {written!r}")
-    if int(version[1]) < int(_FORMAT_WITH_RULE.rpartition("/")[2]):
-        raise ValueError(
-            f"format {written!r} is of an older tokbench, which this one does not read; train again: "
-            "the same text and options give the same merges"
-        )
-    raise ValueError(
-        f"format {written!r} is of a newer tokbench, this one reads up to {_FORMAT_WITH_RULE!r}; "
-        "pip install --upgrade tokbench, or train again"
-    )

@@ -56,19 +56,14 @@ class Decoder:
     def decode_batch(self, encoded: Encoded) -> list[str]:
         self._decoded += len(encoded.ids)
         worth = self._decoded >= _WORTH_COMPILED or worth_compiling(0)
-        join = self._join_compiled if self._compiled and worth and has_numba() else self._join_slab
+        if not (self._compiled and worth and has_numba()):
+            ids: list[int] = encoded.ids.tolist()
+            return [self(ids[start:end]) for start, end in pairwise(encoded.offsets.tolist())]
         texts: list[str] = []
-        for ids, offsets in _slabs(encoded):
-            data, ends = join(ids, offsets)
+        for slab, offsets in _slabs(encoded):
+            data, ends = self._join_compiled(slab, offsets)
             texts += [str(data[start:end], "utf-8", "replace") for start, end in pairwise(ends)]
         return texts
-
-    def _join_slab(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
-        import numpy as np
-
-        data = self.join(ids.tolist())
-        ends: list[int] = np.append(0, np.cumsum(self._lengths[ids]))[offsets].tolist()
-        return memoryview(data), ends
 
     def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         import numpy as np
@@ -87,12 +82,6 @@ class Decoder:
         import numpy as np
 
         return np.cumsum([0, *map(len, self._bytes_of.values())], dtype=np.uint64)
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        import numpy as np
-
-        return np.diff(self._starts).astype(np.int64)
 
     @cached_property
     def _flat(self) -> NDArray[np.uint8]:

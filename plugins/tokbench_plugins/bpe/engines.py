@@ -135,9 +135,8 @@ def train(
         return train_merges(count_in_processes(documents, pattern, processes), vocab_size, progress, tie)
     check_engine(engine)
     from tokbench_plugins.bpe.compiled.count import count_documents
-    from tokbench_plugins.bpe.compiled.train import make_ready, train_counts
+    from tokbench_plugins.bpe.compiled.train import train_counts
 
-    make_ready(pattern, tie)
     return train_counts(count_documents(documents, pattern, processes), vocab_size, tie, progress)
 
 

@@ -126,9 +126,9 @@ def _learned(
         known.add(token)
         return True
 
-    if has_numba() and len(encoded.ids) >= _WORTH_COMPILING:
+    if overlapping and has_numba() and len(encoded.ids) >= _WORTH_COMPILING:
         from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_trainers.extend_compiled import continue_counts
 
-        return continue_counts(Counts(*encoded), ids, progress, tie, claim, overlapping=overlapping)
+        return continue_counts(Counts(*encoded), ids, progress, tie, claim)
     return list(continue_merges(encoded.sequences(), ids, progress, tie, claim, overlapping=overlapping))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from tokbench import plugin
-from tokbench.foundation.jit import compiled
 from tokbench_plugins.bpe import Pair
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
     COUNT,
-    DISJOINT,
     END,
     GAP,
     KEY,
@@ -25,8 +23,8 @@ from tokbench_plugins.bpe.compiled.pairs import (
     STATE,
     Text,
     best_pair,
-    drop_best,
     fill_table,
+    forbid_best,
 )
 from tokbench_plugins.bpe.compiled.train import merge_all
 from tokbench_plugins.bpe.literal import Tie
@@ -41,8 +39,6 @@ def continue_counts(
     progress: plugin.TrainProgress = plugin.silent,
     tie: Tie = "first",
     allowed: Callable[[Pair], bool] = lambda _: True,
-    *,
-    overlapping: bool = True,
 ) -> list[Learned]:
     """Learn merges as :func:`.continued.continue_merges`; the data of ``chunks`` are ids.
 
@@ -55,8 +51,7 @@ def continue_counts(
             f"{len(chunks.data):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
         )
     text = _laid_out(chunks, made)
-    text.state[DISJOINT] = not overlapping
-    pairs, text = merge_all(text, tie, progress, partial(_forbid_best, tie=tie, allowed=allowed))
+    pairs, text = merge_all(text, tie, progress, partial(_next, tie=tie, allowed=allowed))
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
     weights = text.weights[text.weight_index[heads]]
     used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)
@@ -67,19 +62,13 @@ def continue_counts(
     return [Learned(pair, int(used[token_id])) for pair, token_id in zip(pairs, made, strict=False)]
 
 
-@compiled
-def _forbid(text: Any, row: Any) -> None:
-    drop_best(text)
-    text.pairs[row, COUNT] = 0
-
-
-def _forbid_best(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> int:
+def _next(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> int:
     """Drop pairs from the top of the heap until one may be merged; return the number of ids then."""
     while (row := best_pair(text, tie == "smallest")) >= 0:
         key = int(text.pairs[row, KEY])
         if allowed((key >> 32, key & 0xFFFF_FFFF)):
             break
-        _forbid(text, row)
+        forbid_best(text, row)
     return int(text.state[MADE]) + 1
 
 

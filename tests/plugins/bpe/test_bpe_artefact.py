@@ -126,15 +126,10 @@ def test_other_content(path, content, reason):
     refused(path, "No such file")
 
 
-def test_wrong_version(path):
-    for older in ("tokbench-bpe/1", "tokbench-bpe/3"):
-        rewrite(path, format=older)
-        refused(path, f"'{older}' is of an older tokbench")
-    rewrite(path, format="tokbench-bpe/10")
-    refused(path, "'tokbench-bpe/10' is of a newer tokbench")
-    for other in ("tokbench-bpe/x", "tokbench-bpe/02", 2):
-        rewrite(path, format=other)
-        refused(path, "not a file saved by tokbench's BPE")
+@pytest.mark.parametrize("written", ["tokbench-bpe/1", "tokbench-bpe/3", "tokbench-bpe/10"])
+def test_another_version_is_refused(path, written):
+    rewrite(path, format=written)
+    refused(path, f"its format is '{written}'")
 
 
 def test_a_change_is_noticed_by_the_digest(path):

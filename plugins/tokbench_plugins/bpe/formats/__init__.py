@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
-from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
+from tokbench_plugins.bpe.formats.listing import write_listing
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tiktoken_ranks import (
     DEFAULT_SPLIT,
@@ -51,7 +51,6 @@ __all__ = [
     "Parts",
     "ranks_of",
     "read_gpt2_files",
-    "read_listing",
     "read_pattern",
     "read_ranks",
     "read_ranks_file",

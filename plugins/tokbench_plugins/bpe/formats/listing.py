@@ -14,22 +14,15 @@ A token is shown between quotes, and what is not visible text as bytes, ``\xc3``
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tokbench.foundation.errors import BackendError
-from tokbench.foundation.files import read_file, write_atomically
+from tokbench.foundation.files import write_atomically
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
-from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
-_HEADER: Final = re.compile(r'# tokbench listing 1: \d+ ids, \d+ merges, split (null|".*")')
-_LINE: Final = re.compile(r'(?:(byte|whole|token|special) +(\d{1,7})|merge +(\d{1,7}) = (\d{1,7}) (\d{1,7})) +(".*")')
-_ESCAPE: Final = re.compile(rb"\\x([0-9a-f]{2})")
 _COLUMN: Final = 28
 
 
@@ -76,46 +69,3 @@ def quoted(token: bytes) -> str:
         else:
             shown.append(character)
     return f'"{"".join(shown)}"'
-
-
-def unquoted(text: str) -> bytes:
-    r"""Return the bytes that :func:`quoted` shows.
-
-    >>> unquoted(r'"na\xc3\xafve\x0a"')
-    b'na\xc3\xafve\n'
-    """
-    return _ESCAPE.sub(lambda escape: bytes([int(escape[1], 16)]), text[1:-1].encode())
-
-
-def read_listing(path: Path) -> Parts:
-    """Read a listing."""
-    lines = read_file(path, text=True).decode("utf-8", errors="replace").split("\n")
-    header = _HEADER.fullmatch(lines[0])
-    if header is None:
-        raise BackendError(f"{path}:1: {lines[0][:40]!r} does not begin a listing of version 1; write it anew")
-    tokens: dict[int, bytes] = {}
-    merges: list[Merge] = []
-    of_kind: dict[str, list[int]] = {kind: [] for kind in ("byte", "whole", "token", "special")}
-    for number, line in enumerate(lines[1:-1], 2):
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise BackendError(f"{path}:{number}: {line[:40]!r} is not a line of a listing; write it anew")
-        kind, token_id, made, left, right, shown = match.groups()
-        if kind:
-            of_kind[kind].append(int(token_id))
-        else:
-            merges.append((int(left), int(right), int(made)))
-        key = int(token_id or made)
-        if tokens.setdefault(key, unquoted(shown)) != unquoted(shown):
-            raise BackendError(f"{path}:{number}: id {key} is also that of {tokens[key]!r}; write the listing anew")
-    try:
-        special = {tokens.pop(token_id).decode(): token_id for token_id in of_kind["special"]}
-        ordinary = tuple(tokens.get(i, b"") for i in range(max(tokens, default=-1) + 1))
-        vocabulary = Vocabulary(ordinary, tuple(of_kind["byte"]), tuple(merges), frozenset(of_kind["whole"]))
-        pattern = None if header[1] == "null" else resolve_pattern(json.loads(header[1]))
-        parts = Parts(vocabulary, pattern, SpecialTokens(special, ordinary))
-    except ValueError as error:
-        raise BackendError(f"{path}: {error}; write the listing anew") from error
-    if (whole := next(_lines(parts))) != lines[0]:
-        raise BackendError(f"{path}:1: says {lines[0]!r}, but what follows is {whole!r}; write the listing anew")
-    return parts

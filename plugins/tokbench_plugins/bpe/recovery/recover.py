@@ -21,7 +21,7 @@ from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
-from tokbench_plugins.bpe.recovery.stored import recovered_from_ranks_once, recovered_once
+from tokbench_plugins.bpe.recovery.stored import recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
@@ -52,7 +52,7 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     tokens, byte_ids = tuple(listed), tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
     make = partial(_checked_merges, ranks, tokens, byte_ids)
     is_small = sum(map(len, ranks)) < _WORTH_KEEPING
-    merges, whole_chunks = make() if is_small else recovered_from_ranks_once(ranks, make)
+    merges, whole_chunks = make() if is_small else recovered_once(ranks.items(), make)
     return Vocabulary.checked_before(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
 
 
@@ -120,7 +120,6 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
     >>> merges, whole_chunks[0].made, whole_chunks[0].parts
     ([(97, 98, 256), (256, 99, 257)], 258, (120, 121, 122))
     """
-    _check(ranks)
     return Recovery(candidates_of_ranks(ranks), late=False).run()
 
 
@@ -222,16 +221,7 @@ class Recovery:
 
 def _check(ranks: Mapping[bytes, int]) -> None:
     if len(set(ranks.values())) < len(ranks) or min(ranks.values(), default=0) < 0:
-        _refuse_ids(ranks)
+        raise ValueError("two tokens have the same id, or one has an id below 0")
     for byte in range(FIRST_MERGE):
         if bytes([byte]) not in ranks:
             raise ValueError(f"no token for the byte 0x{byte:02x}: not a whole byte-level vocabulary")
-
-
-def _refuse_ids(ranks: Mapping[bytes, int]) -> None:
-    taken: dict[int, bytes] = {}
-    for token, token_id in ranks.items():
-        if token_id < 0:
-            raise ValueError(f"token {token!r} has id {token_id}, which is below 0")
-        if (other := taken.setdefault(token_id, token)) != token:
-            raise ValueError(f"tokens {other!r} and {token!r} both have id {token_id}")

@@ -1,15 +1,13 @@
-"""The listing: readable, every byte visible, and read back as it was."""
+"""The listing: readable, and every byte visible."""
 
 import unicodedata
 
 import pytest
-from formats_data import same, trained
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tokbench
-from tokbench_plugins.bpe.formats import Parts, read_listing, write_listing
-from tokbench_plugins.bpe.formats.listing import quoted, unquoted
+from tokbench_plugins.bpe.formats import Parts, write_listing
+from tokbench_plugins.bpe.formats.listing import quoted
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -36,28 +34,19 @@ def test_what_it_looks_like(path):
     ]
 
 
-@pytest.mark.parametrize("pattern", [None, "o200k"])
-def test_round_trip(pattern, tmp_path):
-    parts = trained(pattern)
-    path = tmp_path / "x.txt"
-    write_listing(path, parts)
-    same(read_listing(path), parts)
-    assert all(line.isprintable() for line in path.read_text(encoding="utf-8").split("\n"))
-
-
-def test_shuffled_bytes_gaps_and_whole_chunks(tmp_path):
+def test_whole_chunks_and_unused_tokens(tmp_path):
     tokens = (*reversed(LETTERS), b"", b"xyz", b"ab", b"unused")
-    merges = ((158, 157, 258),)
-    parts = Parts(Vocabulary(tokens, tuple(range(255, -1, -1)), merges, frozenset({257})))
-    path = tmp_path / "x.txt"
-    write_listing(path, parts)
-    same(read_listing(path), parts)
+    parts = Parts(Vocabulary(tokens, tuple(range(255, -1, -1)), ((158, 157, 258),), frozenset({257})))
+    write_listing(tmp_path / "x.txt", parts)
+    lines = (tmp_path / "x.txt").read_text(encoding="utf-8").split("\n")
+    assert [line.split() for line in lines[257:-1]] == [
+        ["merge", "258", "=", "158", "157", '"ab"'], ["whole", "257", '"xyz"'], ["token", "259", '"unused"']
+    ]  # fmt: skip
 
 
 @given(token=st.one_of(st.binary(), st.text().map(str.encode)))
 def test_quoting(token):
     shown = quoted(token)
-    assert unquoted(shown) == token
     assert shown.isprintable()
     assert shown.count('"') == 2
     assert not unicodedata.category(shown[1]).startswith("M")
@@ -75,25 +64,3 @@ def test_quoting(token):
 )
 def test_what_is_shown(token, shown):
     assert quoted(token.encode()) == shown
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "place", "reason"),
-    [
-        ("listing 1", "listing 2", ":1", "does not begin a listing of version 1"),
-        ("merge 256 = 104 105 ", "merge 256 = 104 ", ":258", "is not a line of a listing"),
-        ('"hi!"', '"hi"', "", "merge 1 of .256, 33. does not give the bytes of id 257"),
-        ("byte  104 ", "byte  103 ", ":106", "id 103 is also that of b'g'"),
-        ('byte  255                    "\\xff"\n', "", "", "255 byte ids instead of 256"),
-        ("special 258 ", "special 257 ", ":260", "id 257 is also that of b'hi!'"),
-        ('special 258                  "<a>\\x0a"\n', "", ":1", "says '.*259 ids.*', but what follows is '.*258 ids"),
-        ('"gpt4"', '"gpt5"', "", "did you mean 'gpt4'"),
-    ],
-)
-def test_damage_is_refused_with_its_place(path, old, new, place, reason):
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(tokbench.BackendError, match=reason) as caught:
-        read_listing(path)
-    assert str(caught.value).startswith(f"{path}{place}: ")

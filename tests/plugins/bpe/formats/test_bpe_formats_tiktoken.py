@@ -17,7 +17,6 @@ from tokbench_plugins.bpe import resolve_pattern
 from tokbench_plugins.bpe.formats import (
     ranks_of,
     read_gpt2_files,
-    read_listing,
     read_ranks,
     read_tokenizer_json,
     write_ranks,
@@ -87,7 +86,7 @@ def test_an_empty_token_is_an_id_that_decodes_to_nothing(tmp_path):
         assert inspected.kinds["gap"] == 1
 
 
-@pytest.mark.parametrize("name", ["tiktoken", "huggingface", "gpt2", "listing"])
+@pytest.mark.parametrize("name", ["tiktoken", "huggingface", "gpt2"])
 def test_an_empty_token_is_written_and_read_back(name, tmp_path):
     path = tmp_path / "whisper.tiktoken"
     last = _like_whisper(path)
@@ -98,7 +97,6 @@ def test_an_empty_token_is_written_and_read_back(name, tmp_path):
         "tiktoken": lambda: vocabulary_of_ranks(read_ranks(written)),
         "huggingface": lambda: read_tokenizer_json(written).vocabulary,
         "gpt2": lambda: read_gpt2_files(written / "encoder.json", written / "vocab.bpe").vocabulary,
-        "listing": lambda: read_listing(written).vocabulary,
     }[name]()
     assert again == ours.vocabulary
     assert len(again.tokens) == last + 1

@@ -79,8 +79,7 @@ def test_ranks_in_any_order_give_the_ids_of_tiktoken(seed, words, text):
     [
         ({token: byte for token, byte in BYTES.items() if byte != 65}, "no token for the byte 0x41"),
         (BYTES | {b"ab": 2**40}, "id 1099511627776 is above"),
-        (BYTES | {b"ab": -1}, "below 0"),
-        (BYTES | {b"ab": 256, b"cd": 256}, "both have id 256"),
+        (BYTES | {b"ab": 256, b"cd": 256}, "the same id"),
     ],
 )
 def test_ranks_that_are_no_vocabulary(ranks, reason):
@@ -116,7 +115,6 @@ def test_merges_are_recovered_once_for_the_same_candidates(tmp_path, monkeypatch
     candidates = [Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (3, 2))]
     longer = [Candidate(3, [0, 1, 0]), Candidate(4, [1, 2], (3, 2))]
     assert [recovered(candidates) for _ in range(3)] == [SOME] * 3
-    assert recovered([Candidate(3, b"\0\1"), Candidate(4, b"\0\1\2", (3, 2))]) == SOME  # units in another form
     assert made == [False]
     for other in (candidates[:1], longer, [candidates[0], Candidate(4, [0, 1, 2])]):
         recovered(other)

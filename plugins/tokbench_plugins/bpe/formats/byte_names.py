@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final
 
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Vocabulary
 
 
 def _alphabet() -> str:
@@ -93,16 +93,12 @@ def vocabulary_of_names(
     ((32, 104, 256),)
     """
     tokens = _tokens_by_id(ids)
-    ranks: dict[Pair, int] = {}
     triples: list[Merge] = []
     for rank, (left, right) in enumerate(merges):
         for name in (left, right, left + right):
             if name not in ids:
                 raise ValueError(f"{place(rank)} merges {left!r} and {right!r}, but no token is {name!r}")
-        pair = ids[left], ids[right]
-        if ranks.setdefault(pair, rank) != rank:
-            raise ValueError(f"{place(rank)} repeats {place(ranks[pair])}: {left!r} and {right!r}")
-        triples.append((*pair, ids[left + right]))
+        triples.append((ids[left], ids[right], ids[left + right]))
     byte_ids = tuple(ids[character] for character in BYTE_TO_CHARACTER)
     return Vocabulary(tokens, byte_ids, tuple(triples))
 

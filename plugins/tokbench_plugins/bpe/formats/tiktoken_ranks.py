@@ -155,12 +155,9 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
         )
     implied = vocabulary_of_ranks(ranks)
     if implied.merges != vocabulary.merges:
-        pairs = zip(implied.merges, vocabulary.merges, strict=False)
-        shorter = min(len(implied.merges), len(vocabulary.merges))
-        rank = next((rank for rank, (one, other) in enumerate(pairs) if one != other), shorter)
         raise ValueError(
-            f"a .tiktoken file merges in order of ids, and this vocabulary does not from merge {rank} on; "
-            "save it as tokenizer.json, which lists its merges"
+            "a .tiktoken file merges in order of ids, and this vocabulary does not; save it as tokenizer.json, which "
+            "lists its merges"
         )
     if not implied.whole_chunks <= vocabulary.whole_chunks:
         missing = min(implied.whole_chunks - vocabulary.whole_chunks)

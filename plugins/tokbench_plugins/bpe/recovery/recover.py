@@ -50,21 +50,18 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     for token, token_id in ranks.items():
         listed[token_id] = token
     tokens, byte_ids = tuple(listed), tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
-    make = partial(_checked_merges, ranks, tokens, byte_ids)
-    is_small = sum(map(len, ranks)) < _WORTH_KEEPING
-    merges, whole_chunks = make() if is_small else recovered_once(ranks.items(), make)
-    return Vocabulary.checked_before(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
+    make = partial(_all_merges, ranks, tokens)
+    merges, whole_chunks = make() if sum(map(len, ranks)) < _WORTH_KEEPING else recovered_once(ranks.items(), make)
+    return Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
 
 
 def _ids(whole_chunks: Iterable[WholeChunk]) -> frozenset[int]:
     return frozenset(chunk.made for chunk in whole_chunks)
 
 
-def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_ids: tuple[int, ...]) -> Recovered:
+def _all_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...]) -> Recovered:
     merges, whole_chunks = recover(ranks)
-    merges = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
-    Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))  # which refuses what is not sound
-    return Recovered(merges, whole_chunks)
+    return Recovered(_with_halves_that_come_later(merges, whole_chunks, tokens, ranks), whole_chunks)
 
 
 def _with_halves_that_come_later(

@@ -52,7 +52,7 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     default=("huggingface",),
     show_default=True,
     metavar="FORMAT",
-    help="What to write: huggingface, tiktoken, gpt2 or listing; may be repeated.",
+    help="What to write: huggingface, tiktoken or gpt2; may be repeated.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
 @log_option

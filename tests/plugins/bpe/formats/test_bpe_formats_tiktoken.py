@@ -158,7 +158,7 @@ def test_vocabularies_that_ranks_cannot_say_are_refused():
     with pytest.raises(ValueError, match="ids 257 and 259 both stand for b'abc'"):
         ranks_of(twice)
     out_of_order = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((99, 100, 257), (97, 98, 256)))
-    with pytest.raises(ValueError, match=r"from merge 0 on; save it as tokenizer\.json"):
+    with pytest.raises(ValueError, match=r"save it as tokenizer\.json"):
         ranks_of(out_of_order)
     fewer = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((97, 98, 256),))
     with pytest.raises(ValueError, match="from merge 1 on"):

@@ -141,7 +141,7 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
         (lambda c: c["model"]["vocab"].pop("Ġ"), "no token for the byte 0x20"),
         (changed("model", "merges", 3, to="a"), r"model.merges\[3\] is 'a', not two tokens"),
         (changed("model", "merges", 3, to=["a", "ĠĠĠa"]), r"model.merges\[3\] merges 'a' and 'ĠĠĠa', but no token is"),
-        (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), r"repeats model.merges\[0\]"),
+        (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), "repeats merge 0"),
         (changed("normalizer", to={"type": "NFKC"}), "normalizer 'NFKC' changes the text"),
         (changed("pre_tokenizer", to={"type": "Whitespace"}), "pre_tokenizer is Whitespace"),
         (changed(*BYTE_LEVEL, "add_prefix_space", to=True), "puts a space before every text"),

@@ -14,10 +14,6 @@ Each named pattern is an automaton that reads each character once. Where a bound
     before this character, which begins a chunk.
 
 Any transition that is not listed below ends the chunk: it reports what is owed and ``HERE``.
-
->>> tables = class_tables()
->>> [tables.class_of(c) for c in "x \u0301"] == [letter_class(LOWER), BLANK, MARK]
-True
 """
 
 from __future__ import annotations
@@ -256,10 +252,6 @@ def transitions(name: str) -> NDArray[np.uint16]:
 
     In a state that begins at ``s`` a character of class ``c`` reports the boundaries in the lowest bits of ``t =
     transitions[s + c]``, and leads to the state that begins at ``t >> STATE_SHIFT``. The first state begins at 0.
-
-    >>> t = int(transitions("gpt2")[BLANK])  # a blank at the start of a text
-    >>> t & HERE, int(transitions("gpt2")[(t >> STATE_SHIFT) + NUMBER]) & HERE  # and then a number
-    (0, 0)
     """
     return np.array(AUTOMATA[name].automaton().table(), np.uint16)
 
@@ -337,11 +329,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
 
 
 def scanner(pattern: str) -> Scanner | None:
-    r"""Return the scanner of a split; ``None`` if :data:`AUTOMATA` has none.
-
-    >>> scanner(r"\w+") is None
-    True
-    """
+    """Return the scanner of a split; ``None`` if :data:`AUTOMATA` has none."""
     name = pattern_name(pattern)
     return Scanner(name) if name in AUTOMATA else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORTH_COMPILED: Final = 1 << 23  # ids in all; below, numba takes longer to get ready
-_SLAB: Final = 1 << 18  # ids; bounds what lies between ids and texts
 
 
 class Decoder:
@@ -59,11 +58,8 @@ class Decoder:
         if not (self._compiled and worth and has_numba()):
             ids: list[int] = encoded.ids.tolist()
             return [self(ids[start:end]) for start, end in pairwise(encoded.offsets.tolist())]
-        texts: list[str] = []
-        for slab, offsets in _slabs(encoded):
-            data, ends = self._join_compiled(slab, offsets)
-            texts += [str(data[start:end], "utf-8", "replace") for start, end in pairwise(ends)]
-        return texts
+        data, ends = self._join_compiled(encoded.ids, encoded.offsets)
+        return [str(data[start:end], "utf-8", "replace") for start, end in pairwise(ends)]
 
     def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         import numpy as np
@@ -74,7 +70,7 @@ class Decoder:
             self.join([highest])  # raises
         ids = np.ascontiguousarray(ids).view()
         ids.flags.writeable = False  # as a run hands them over: arrays of another sort are compiled for once more
-        out, ends = join_tokens(ids, offsets, self._flat, self._starts)
+        out, ends = join_tokens(ids, np.array(offsets), self._flat, self._starts)
         return memoryview(out), ends.tolist()
 
     @cached_property
@@ -88,14 +84,3 @@ class Decoder:
         import numpy as np
 
         return np.frombuffer(bytearray().join([*self._bytes_of.values(), bytes(8)]), np.uint8)
-
-
-def _slabs(encoded: Encoded) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-    import numpy as np
-
-    ids, offsets = encoded
-    first = 0
-    while first + 1 < len(offsets):
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _SLAB, side="right")) - 1)
-        yield ids[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
-        first = last

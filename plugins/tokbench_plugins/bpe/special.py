@@ -93,17 +93,11 @@ class SpecialTokens:
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(SpecialTokens, aliases=True), (dict(self.ids),)
 
-    def __len__(self) -> int:
-        return len(self.ids)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SpecialTokens) and self.ids == other.ids
 
     def __hash__(self) -> int:
         return hash(frozenset(self.ids.items()))
-
-    def __repr__(self) -> str:
-        return f"SpecialTokens({dict(self.ids)!r})"
 
     def encode(
         self,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.formats import RANKS_FILES, Parts, read_ranks_file, read_tokenizer_json, write_ranks
-from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
+from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks_file, read_tokenizer_json
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -27,8 +24,6 @@ from tokbench_plugins.tiktoken.cache import is_cached
 
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
-
-T = TypeVar("T")
 
 EncodingName = Literal["cl100k_base", "gpt2", "llama3", "o200k_base", "r50k_base"]
 
@@ -40,10 +35,6 @@ class Encoding(NamedTuple):
     special: Mapping[str, int]
 
 
-_LLAMA3: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
 ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
@@ -163,51 +154,12 @@ class EngineVocabulary:
             tokens[token_id] = data
         return tuple(tokens)
 
-    @cached_property
-    def holes(self) -> frozenset[int]:
-        pairs = enumerate(self.vocabulary.tokens) if self.ranks is None else ((i, t) for t, i in self.ranks.items())
-        ids = {token_id for token_id, token in pairs if token}
-        return frozenset(range(max(ids))).difference(ids)
-
-    def in_llama3_spelling(self) -> EngineVocabulary:
-        """Return the vocabulary with Llama 3's expression for the split of GPT-4, which cuts every text alike."""
-        return replace(self, pattern=_LLAMA3) if self.pattern == "gpt4" else self
-
-    def through_ranks(self, load: Callable[[str], T]) -> T:
-        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks, an empty token left out."""
-        if self.ranks is None:
-            raise BackendError("this engine takes ranks, and the merges of this vocabulary do not follow its ids")
-        with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
-            path = Path(folder, "ranks.tiktoken")
-            write_ranks(path, {token: rank for token, rank in self.ranks.items() if token})
-            return load(str(path))
-
-    def through_json(self, load: Callable[[str], T]) -> T:
-        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens; gaps get unlikely names.
-
-        Engines refuse or misread a file with missing ids: these get names that no text spells.
-        """
-        content = tokenizer_json(Parts(self.vocabulary, self.pattern))
-        content["model"]["vocab"].pop("", None)
-        content["model"]["vocab"].update((f"\uffff{token_id}", token_id) for token_id in sorted(self.holes))
-        with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
-            path = Path(folder, "tokenizer.json")
-            path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-            return load(str(path))
-
 
 def has_ranks(name: EncodingName) -> bool:
     """Return whether the ranks of an encoding are on this machine."""
     if name in _IN_SPLINTR and find_spec("splintr") is not None:
         return True
     return find_spec("tiktoken") is not None and is_cached(name)
-
-
-class PackageOptions(plugin.Options):
-    """Options of a vocabulary in the package."""
-
-    encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
-    special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
 
 VOCABULARY_FILES: Final = (*RANKS_FILES, plugin.FileKind(".json"))

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 import tokbench
 from tokbench.plugin import silent
 from tokbench.registry.plugins import load_registry, missing
+from tokbench_engines.engines.given import through_ranks
 from tokbench_engines.engines.tokenizer import calling
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER
@@ -135,7 +136,7 @@ def test_merges_that_ranks_do_not_tell():
     vocabulary = EngineVocabulary("gpt2", {"<end>": 300}, None, ours.vocabulary)
     assert vocabulary.tokens[256:] == (b"ab", b"bc", b"abc", *[b""] * 41, b"<end>")
     with pytest.raises(tokbench.BackendError, match="this engine takes ranks"):
-        vocabulary.through_ranks(str)
+        through_ranks(vocabulary, str)
 
 
 def test_a_panic_is_a_backend_error(tmp_path, capfd):

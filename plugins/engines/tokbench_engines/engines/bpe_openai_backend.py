@@ -8,8 +8,9 @@ from __future__ import annotations
 import warnings
 from typing import Final
 
+from tokbench_engines.engines.given import PackageOptions
 from tokbench_engines.engines.tokenizer import Engine, engine_spec
-from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary, PackageOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 _NOTE: Final = "bpe-openai's own Python layer refuses 1,000,000 characters; its compiled encoder is used without it"
 

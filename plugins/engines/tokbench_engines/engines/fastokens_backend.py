@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.plugin import Encoded
+from tokbench_engines.engines.given import holes, through_json, through_ranks
 from tokbench_engines.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.bpe import resolve_pattern
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
@@ -21,15 +22,15 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     os.environ.setdefault("FASTOKENS_BPE_THREADS", "1")
     from fastokens import Tokenizer
 
-    if vocabulary.ranks is None or vocabulary.holes or vocabulary.pattern is None:
-        return vocabulary.through_json(Tokenizer.from_file)
+    if vocabulary.ranks is None or holes(vocabulary) or vocabulary.pattern is None:
+        return through_json(vocabulary, Tokenizer.from_file)
     split = (
         {"encoding": _PRESETS[vocabulary.pattern]}
         if vocabulary.pattern in _PRESETS
         else {"pattern": resolve_pattern(vocabulary.pattern)}
     )
     special = dict(vocabulary.special)
-    return vocabulary.through_ranks(lambda path: Tokenizer.from_tiktoken(path, special_tokens=special, **split))
+    return through_ranks(vocabulary, lambda path: Tokenizer.from_tiktoken(path, special_tokens=special, **split))
 
 
 def _engine(vocabulary: EngineVocabulary) -> Engine:

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.plugin import Encoded, valid_unicode
+from tokbench_engines.engines.given import holes, in_llama3_spelling, through_json, through_ranks
 from tokbench_engines.engines.tokenizer import Engine, EngineTokenizer, calling, engine_of, newer_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.special import SpecialTokens
@@ -53,11 +54,11 @@ class GigatokenTokenizer(EngineTokenizer):
 def _native(vocabulary: EngineVocabulary) -> Any:
     import gigatoken
 
-    if vocabulary.ranks is None or vocabulary.holes or vocabulary.pattern not in _SPLITS:
-        return vocabulary.in_llama3_spelling().through_json(gigatoken.Tokenizer)
+    if vocabulary.ranks is None or holes(vocabulary) or vocabulary.pattern not in _SPLITS:
+        return through_json(in_llama3_spelling(vocabulary), gigatoken.Tokenizer)
     split = vocabulary.pattern
-    return vocabulary.through_ranks(
-        lambda path: gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=split, special_tokens={})
+    return through_ranks(
+        vocabulary, lambda path: gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=split, special_tokens={})
     )
 
 

@@ -13,6 +13,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
+from tokbench_engines.engines.given import through_json, through_ranks
 from tokbench_engines.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
@@ -28,8 +29,8 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     from kitoken import Kitoken
 
     if vocabulary.ranks is None or vocabulary.pattern is None:
-        return vocabulary.through_json(Kitoken.from_tokenizers_file)
-    native = vocabulary.through_ranks(Kitoken.from_tiktoken_file)
+        return through_json(vocabulary, Kitoken.from_tokenizers_file)
+    native = through_ranks(vocabulary, Kitoken.from_tiktoken_file)
     definition = native.definition()
     pattern = {"pattern": {"Regex": resolve_pattern(vocabulary.pattern)}, "behavior": "Isolate"}
     definition["specials"] = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tokbench_engines.engines.given import PackageOptions
 from tokbench_engines.engines.tokenizer import Engine, engine_spec
-from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary, PackageOptions
+from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 
 def _engine(vocabulary: EngineVocabulary) -> Engine:

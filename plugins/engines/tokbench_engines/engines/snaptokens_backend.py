@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.plugin import Encoded
+from tokbench_engines.engines.given import in_llama3_spelling, through_json
 from tokbench_engines.engines.tokenizer import Engine, engine_spec, newer_unicode
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
@@ -25,7 +26,7 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
     from snaptokens import Tokenizer
 
-    return vocabulary.in_llama3_spelling().through_json(Tokenizer.from_file)
+    return through_json(in_llama3_spelling(vocabulary), Tokenizer.from_file)
 
 
 def _engine(vocabulary: EngineVocabulary) -> Engine:

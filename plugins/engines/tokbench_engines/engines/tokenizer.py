@@ -11,9 +11,9 @@ from typing import Any, Literal
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, from_lists, valid_unicode
 from tokbench.tokenizers.batch import check_ids, check_span
+from tokbench_engines.engines.given import holes, sample_texts
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.recovery.order import Merges
-from tokbench_plugins.bpe.samples import sample_texts
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 
@@ -69,7 +69,7 @@ class EngineTokenizer(EncodesAroundSpecial):
         self._encode = engine.encode
         self._vocabulary = vocabulary
         self._tokens = vocabulary.tokens
-        self._holes = vocabulary.holes
+        self._holes = holes(vocabulary)
         self._origin = origin
         if not vocabulary.encoding:
             self.identity = repr(vocabulary.pattern)

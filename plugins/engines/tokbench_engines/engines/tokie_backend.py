@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tokbench_engines.engines.given import through_json
 from tokbench_engines.engines.tokenizer import Engine, engine_spec
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
@@ -20,7 +21,7 @@ _NOTE: Final = (
 def _engine(vocabulary: EngineVocabulary) -> Engine:
     from tokie import Tokenizer
 
-    native = vocabulary.through_json(Tokenizer.from_json)
+    native = through_json(vocabulary, Tokenizer.from_json)
 
     def encode(text: str) -> list[int]:
         ids: list[int] = native.encode(text, add_special_tokens=False).ids

@@ -30,7 +30,7 @@ from tokbench.foundation.version import __version__
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
-from tokbench_plugins.bpe.vocabulary import Pair, check_merges
+from tokbench_plugins.bpe.vocabulary import Pair
 
 FILE_SUFFIX: Final = ".bpe.json"
 _FORMAT: Final = "tokbench-bpe/2"
@@ -178,7 +178,6 @@ def _checked(content: Any, kind: str) -> Artefact:
     if options["pattern"] is not None:
         resolve_pattern(options["pattern"])
     merges = [(left, right) for left, right in content["merges"]]
-    check_merges(merges)
     training = TrainingRecord(options["vocab_size"], options["tie"], corpus and TrainingText(**corpus))
     training = training if rule is None else training._replace(kind=kind, rule=rule)
     return Artefact(merges, options["pattern"], SpecialTokens(content["special_tokens"]), training)

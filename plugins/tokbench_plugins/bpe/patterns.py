@@ -17,49 +17,31 @@ matches may leave gaps; tiktoken drops them and loses text, here each gap is a c
 
 from __future__ import annotations
 
-import difflib
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 
+from tokbench.foundation.errors import did_you_mean
 from tokbench.tokenizers.batch import valid_unicode
 
 _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
 
-class Split(NamedTuple):
-    """A named split; :data:`.compiled.scan.AUTOMATA` lists the ones that run without ``regex``."""
-
-    expression: str
-    """It matches all of every text."""
-    spellings: tuple[str, ...] = ()
-    """Other names, for "did you mean"."""
-
-
-SPLITS: Final[dict[str, Split]] = {
-    "gpt2": Split(
-        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-        ("gpt-2", "gpt-3", "r50k_base", "p50k_base"),
-    ),
-    "gpt4": Split(
+PATTERNS: Final[dict[str, str]] = {
+    "gpt2": (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
+    "gpt4": (
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
-        ("gpt-4", "cl100k", "cl100k_base"),
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
     ),
-    "o200k": Split(
+    "o200k": (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _O200K_SUFFIX + "|"
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _O200K_SUFFIX + "|"
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        ("gpt4o", "gpt-4o", "o200k_base"),
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 }
 
-PATTERNS: Final[dict[str, str]] = {name: split.expression for name, split in SPLITS.items()}
-
-SPLIT_NAMES: Final = ", ".join(SPLITS)
+SPLIT_NAMES: Final = ", ".join(PATTERNS)
 """For descriptions of options."""
-
-_SPELLINGS: Final = {spelling: name for name, split in SPLITS.items() for spelling in (name, *split.spellings)}
 
 
 def resolve_pattern(pattern: str) -> str:
@@ -78,9 +60,7 @@ def resolve_pattern(pattern: str) -> str:
         return PATTERNS[pattern]
     # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
     if regex.fullmatch(r"[\w.-]*", pattern):
-        close = difflib.get_close_matches(pattern.lower(), _SPELLINGS, n=1)
-        hint = f"did you mean {_SPELLINGS[close[0]]!r}?" if close else f"known: {SPLIT_NAMES}"
-        raise ValueError(f"unknown split pattern {pattern!r}; {hint}")
+        raise ValueError(f"unknown split pattern {pattern!r}; {did_you_mean(pattern, PATTERNS)}")
     _compile(pattern)
     return pattern
 

@@ -41,30 +41,6 @@ class Vocabulary:
     whole_chunks: frozenset[int] = frozenset()
     """Ids that no merge builds, for chunks of exactly their bytes, before any merge. Trained vocabularies have none."""
 
-    def __post_init__(self) -> None:
-        size = len(self.tokens)
-        for byte, token_id in enumerate(self.byte_ids):
-            if not 0 <= token_id < size or self.tokens[token_id] != bytes([byte]):
-                raise ValueError(f"byte 0x{byte:02x} has id {token_id}, which does not stand for it")
-        if len(self.byte_ids) != FIRST_MERGE:
-            raise ValueError(f"{len(self.byte_ids)} byte ids instead of {FIRST_MERGE}")
-        self._check_merges()
-        if not all(0 <= token_id < size and self.tokens[token_id] for token_id in self.whole_chunks):
-            raise ValueError("a whole chunk has an id that is not used")
-
-    def _check_merges(self) -> None:
-        size = len(self.tokens)
-        ranks: dict[Pair, int] = {}
-        for rank, (left, right, made) in enumerate(self.merges):
-            if min(left, right, made) < 0 or max(left, right, made) >= size:
-                raise ValueError(f"merge {rank} makes id {made} from {(left, right)}, but there are {size} ids")
-            if not self.tokens[left] or not self.tokens[right]:
-                raise ValueError(f"merge {rank} makes id {made} from {(left, right)}, one of which is not used")
-            if self.tokens[left] + self.tokens[right] != self.tokens[made]:
-                raise ValueError(f"merge {rank} of {(left, right)} does not give the bytes of id {made}")
-            if ranks.setdefault((left, right), rank) != rank:
-                raise ValueError(f"merge {rank} repeats merge {ranks[left, right]}: {(left, right)}")
-
     @classmethod
     def trained(cls, pairs: Iterable[Pair]) -> Vocabulary:
         """Make the vocabulary of trained merges: ids 0 to 255 are the bytes, merge ``r`` makes id ``256 + r``."""

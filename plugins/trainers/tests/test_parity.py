@@ -11,7 +11,6 @@ from tokbench.foundation.errors import BackendError
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.bpe.artefact import read_artefact
-from tokbench_plugins.bpe.literal import count_pairs, encode_literally, most_frequent
 from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_trainers.parity.literal_parity import MeasuredText, ParityRule, train_parity_literally
 from tokbench_trainers.parity.training import ParityTraining, train_with_parity
@@ -68,24 +67,6 @@ def sample_texts():
     for document in SampleSource(SampleOptions(part="languages", groups=["en", "hi", "zh"])).documents():
         texts.setdefault(document.group, []).append(document.text)
     return {language: of_language[:6] for language, of_language in texts.items()}
-
-
-def test_each_merge_is_the_best_one_of_the_language_that_is_worst_off(sample_texts):
-    # An independent computation for every step: encode with the merges so far, and count.
-    texts = {language: of_language[:1] for language, of_language in sample_texts.items()}
-    text = [(language, text) for language, of_language in texts.items() for text in of_language]
-    merges = train_with_parity(text, 256 + 20, None, ParityTraining("documents"))
-    choosers = []
-    for done, pair in enumerate(merges):
-        ids = {
-            language: [encode_literally(text.encode(), merges[:done]) for text in of_language]
-            for language, of_language in texts.items()
-        }
-        worst = max(ids, key=lambda language: sum(map(len, ids[language])))
-        choosers.append(worst)
-        assert pair == most_frequent(count_pairs(ids[worst]))
-    assert choosers[0] == "hi"
-    assert len(set(choosers)) > 1
 
 
 def test_the_tokens_of_languages_come_together(sample_texts):

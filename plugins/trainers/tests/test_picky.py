@@ -2,13 +2,11 @@
 
 import json
 import pickle
-from collections import Counter
 from importlib import resources
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 import tokbench
 from tokbench import plugin
@@ -18,7 +16,7 @@ from tokbench_plugins import regex_bpe
 from tokbench_plugins.bpe.artefact import TrainingRecord, write_artefact
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_trainers.picky.literal_picky import Event, encode_picky_literally, replay, train_picky_literally
+from tokbench_trainers.picky.literal_picky import Event, encode_picky_literally, train_picky_literally
 from tokbench_trainers.picky.picky_bpe import SPEC, PickyBPE, PickyEvents
 from tokbench_trainers.picky.train_picky import train_picky
 
@@ -44,27 +42,6 @@ def test_training_and_encoding_are_the_loops(documents, others, threshold, tie, 
         literal = [token for chunk in chunks_of([text]) for token in encode_picky_literally(chunk, events)]
         assert tokenizer.encode(text) == [learned.final_ids[token] for token in literal]
         assert tokenizer.decode(tokenizer.encode(text)) == text
-
-
-@given(texts, st.sampled_from([0.0, 0.01, 0.2]) | st.floats(0.5, 1.0), ties)
-def test_training_ends_at_every_threshold(documents, threshold, tie):
-    """More tokens are asked for than the text has: only a text without pairs ends it, and each merge is a step there.
-
-    Thresholds below those that the option allows remove both halves after every merge.
-    """
-    events = train_picky(count_chunks(documents, "gpt4"), 10_000, threshold, tie)
-    sequences = [list(chunk) for chunk in chunks_of(documents)]
-    tokens = PickyEvents(events).tokens
-    longest = max(map(len, sequences), default=0)
-    before = [0] * longest
-    for number, event in enumerate(events):
-        sequences = [replay(each, event) for each in sequences]
-        if number + 1 == len(events) or events[number + 1].is_merge:  # a merge with its removals is done
-            lengths = Counter(len(tokens[token]) for each in sequences for token in each)
-            now = [lengths[length] for length in range(longest, 0, -1)]
-            assert now > before
-            before = now
-    assert all(len(each) == 1 for each in sequences)
 
 
 def test_a_removal_by_hand():
@@ -132,9 +109,3 @@ def test_events_that_cannot_be_are_refused(tmp_path, event):
     assert json.loads(path.read_text())["format"] == "tokbench-bpe/4"
     with pytest.raises(tokbench.BackendError, match="event 0"):
         load(path)
-
-
-@pytest.mark.parametrize("threshold", [0.4, 1.1])
-def test_thresholds_out_of_range(threshold):
-    with pytest.raises(ValidationError, match="share"):
-        trained(share=threshold)

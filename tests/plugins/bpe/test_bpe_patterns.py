@@ -51,7 +51,7 @@ def test_cuts_by_hand(name, text, chunks):
     assert Splitter(name)(text) == chunks
 
 
-@pytest.mark.parametrize(("wrong", "meant"), [("gpt-4", "gpt4"), ("cl100k_base", "gpt4"), ("gpt-4o", "o200k")])
+@pytest.mark.parametrize(("wrong", "meant"), [("gpt-4", "gpt4"), ("o200", "o200k")])
 def test_misspelled_names(wrong, meant):
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         resolve_pattern(wrong)

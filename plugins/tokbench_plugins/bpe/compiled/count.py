@@ -7,8 +7,7 @@ Different chunks keep the order of first occurrence, because it breaks ties in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,7 @@ from tokbench.foundation.jit import compiled
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench_plugins.bpe.compiled.encode_chunks import LONG, PADDING, begin_of, find, key_of, mix
 from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.bpe.fast.parallel import batches, in_order
-from tokbench_plugins.bpe.fast.train import count_chunks
+from tokbench_plugins.bpe.fast.parallel import batches, count_in_processes
 
 _U0, _U1, _U2, _U3, _U4 = (np.uint64(n) for n in (0, 1, 2, 3, 4))
 
@@ -37,7 +35,7 @@ class Store(NamedTuple):
 
 
 @compiled
-def _count_from(data: Any, bounds: Any, weights: Any, store: Any, begin: Any, known: Any) -> tuple[Any, Any]:
+def _count_from(data: Any, bounds: Any, store: Any, begin: Any, known: Any) -> tuple[Any, Any]:
     """Count chunks from ``begin`` on while there is room; return the next chunk and the number of different ones."""
     rows, keys, offsets = store
     for chunk in range(begin, bounds.size - 1):
@@ -56,7 +54,7 @@ def _count_from(data: Any, bounds: Any, weights: Any, store: Any, begin: Any, kn
             rows[row], rows[row + _U1] = first, second | (at if second & LONG else _U0)
             rows[row + _U2] = np.uint64(known)
             known += 1
-        rows[row + _U3] += np.uint64(weights[chunk]) if weights.size else _U1
+        rows[row + _U3] += _U1
     return bounds.size - 1, known
 
 
@@ -70,9 +68,6 @@ def _move_rows(rows: Any, larger: Any) -> None:
             while larger[row + _U1]:
                 row = (row + _U4) & mask
             larger[row : row + _U4] = rows[old : old + 4]
-
-
-_NO_WEIGHTS: Final = np.empty(0, np.int64)
 
 
 class Counts(NamedTuple):
@@ -102,23 +97,21 @@ class ChunkCounter:
 
     >>> counter = ChunkCounter()
     >>> counter.add(*encode_documents(["no", "yes", "no"]))
-    >>> counter.add(*Counts.of({"yes": 5, "maybe": 1}))
+    >>> counter.add(*encode_documents(["maybe"]))
     >>> counts = counter.counts()
     >>> counts.data.tobytes(), counts.counts.tolist()
-    (b'noyesmaybe', [2, 6, 1])
+    (b'noyesmaybe', [2, 1, 1])
     """
 
     def __init__(self) -> None:
         self._known = 0
         self._store = Store(aligned_zeros(4 << 13), np.empty(1 << 16, np.uint8), np.zeros((1 << 12) + 1, np.int64))
 
-    def add(
-        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
-    ) -> None:
+    def add(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         """Count the chunks of ``data``, behind which there are ``PADDING`` bytes more; none may be empty."""
         chunk = 0
         while True:
-            chunk, self._known = _count_from(data, offsets, weights, self._store, chunk, self._known)
+            chunk, self._known = _count_from(data, offsets, self._store, chunk, self._known)
             if chunk == offsets.size - 1:
                 return
             self._make_room(int(offsets[chunk + 1] - offsets[chunk]))
@@ -188,36 +181,19 @@ def encode_documents(documents: Sequence[str]) -> Utf8Documents:
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:
     """Count the chunks, in order of first occurrence; ``pattern=None`` makes each document one chunk.
 
-    Named patterns run in threads, because their scanners release the GIL; ``regex`` runs in processes.
+    Splits that have no scanner run in ``processes``.
 
     >>> counts = count_documents(["no no", "no!"], "gpt2")
     >>> counts.data.tobytes(), counts.offsets.tolist(), counts.counts.tolist()
     (b'no no!', [0, 2, 5, 6], [2, 1, 1])
     """
+    if pattern is not None and scanner(pattern) is None:
+        return Counts.of(count_in_processes(documents, pattern, processes))
     counter = ChunkCounter()
-    is_compiled = pattern is None or scanner(pattern) is not None
-    if is_compiled and processes == 1:
-        for batch in batches(documents):
-            counter.add(*_chunks(batch, pattern))
-        return counter.counts()
-    work = partial(_count_scanned if is_compiled else _count_split, pattern=pattern)
-    for counts in in_order(work, batches(documents), processes, threads=is_compiled):
-        counter.add(*counts)
+    for batch in batches(documents):
+        data, offsets = encode_documents(batch)
+        if pattern is not None and (scan := scanner(pattern)):
+            counter.add(data, np.concatenate([offsets[:1], scan.ends(data, offsets)]))
+        else:
+            counter.add(data, np.unique(offsets))  # an empty document is not a chunk
     return counter.counts()
-
-
-def _chunks(batch: Sequence[str], pattern: str | None) -> Utf8Documents:
-    data, offsets = encode_documents(batch)
-    if pattern is not None and (scan := scanner(pattern)):
-        return Utf8Documents(data, np.concatenate([offsets[:1], scan.ends(data, offsets)]))
-    return Utf8Documents(data, np.unique(offsets))  # an empty document is not a chunk
-
-
-def _count_scanned(batch: Sequence[str], pattern: str | None) -> Counts:
-    counter = ChunkCounter()
-    counter.add(*_chunks(batch, pattern))
-    return counter.counts()
-
-
-def _count_split(batch: Sequence[str], pattern: str | None) -> Counts:
-    return Counts.of(count_chunks(batch, pattern))

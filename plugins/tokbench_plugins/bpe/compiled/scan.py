@@ -68,10 +68,6 @@ class ClassTables(NamedTuple):
     pages: NDArray[np.int32]
     """int32[4352]; the class of character ``c`` is ``classes[pages[c >> 8] + (c & 255)]``."""
 
-    def class_of(self, character: str) -> int:
-        code = ord(character)
-        return int(self.classes[self.pages[code >> 8] + (code & 255)])
-
 
 @cache
 def class_tables() -> ClassTables:
@@ -243,7 +239,7 @@ class Scanned(NamedTuple):
 
 
 AUTOMATA: Final = {"gpt2": Scanned(_gpt2, GPT2), "gpt4": Scanned(_gpt4, GPT4), "o200k": Scanned(_o200k, O200K)}
-"""The scanned splits, by their names in :data:`..patterns.SPLITS`."""
+"""The scanned splits, by their names in :data:`..patterns.PATTERNS`."""
 
 
 @cache

@@ -99,6 +99,8 @@ def vocabulary_of_names(
             if name not in ids:
                 raise ValueError(f"{place(rank)} merges {left!r} and {right!r}, but no token is {name!r}")
         triples.append((ids[left], ids[right], ids[left + right]))
+    if len({pair[:2] for pair in triples}) < len(triples):
+        raise ValueError("a merge is repeated")
     byte_ids = tuple(ids[character] for character in BYTE_TO_CHARACTER)
     return Vocabulary(tokens, byte_ids, tuple(triples))
 

@@ -49,14 +49,7 @@ class TrainingText(NamedTuple):
 
 
 class CorpusDigest:
-    """Passes documents on, then describes them; the digest covers each document's size and bytes, in order.
-
-    >>> digest = CorpusDigest(["low lower", "été"])
-    >>> sum(map(len, digest))
-    12
-    >>> digest.corpus.documents, digest.corpus.bytes, digest.corpus.sha256[:8]
-    (2, 14, '9bdf0a52')
-    """
+    """Passes documents on, then describes them; the digest covers each document's size and bytes, in order."""
 
     def __init__(self, documents: Iterable[str] = ()) -> None:
         self._source = documents
@@ -146,12 +139,7 @@ def write_artefact(
 
 
 def read_artefact(path: Path, kind: str) -> Artefact:
-    """Read a file that the backend ``kind`` saved.
-
-    >>> read_artefact(Path("nowhere.bpe.json"), "naive_bpe")
-    Traceback (most recent call last):
-    tokbench.foundation.errors.BackendError: nowhere.bpe.json: No such file or directory
-    """
+    """Read a file that the backend ``kind`` saved."""
     try:
         content = parse_json(read_file(path, text=True))
     except TextError as error:

@@ -18,15 +18,7 @@ _WORTH_COMPILED: Final = 1 << 23  # ids in all; below, numba takes longer to get
 
 
 class Decoder:
-    r"""Decodes ids one document at a time or in bulk.
-
-    >>> decoder = Decoder([b"a", b"", b"\xc3"])
-    >>> decoder([0, 1, 2])
-    'a\ufffd'
-    >>> decoder.join([3])
-    Traceback (most recent call last):
-    ValueError: id 3 is not in the vocabulary of 3 ids
-    """
+    r"""Decodes ids one document at a time or in bulk."""
 
     def __init__(self, tokens: Sequence[bytes], *, compiled: bool = True) -> None:
         # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
@@ -41,16 +33,10 @@ class Decoder:
         try:
             return b"".join(map(self._bytes_of.__getitem__, ids))
         except KeyError as error:
-            raise self._unknown(error) from None
+            raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} ids") from None
 
     def token_bytes(self, token_id: int) -> bytes:
-        try:
-            return self._bytes_of[token_id]
-        except KeyError as error:
-            raise self._unknown(error) from None
-
-    def _unknown(self, token_id: object) -> ValueError:
-        return ValueError(f"id {token_id} is not in the vocabulary of {len(self._bytes_of)} ids")
+        return self.join([token_id])
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
         self._decoded += len(encoded.ids)

@@ -15,12 +15,12 @@ because numba takes a second to load and, once on each machine, many seconds to 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import chain
 from platform import python_implementation, python_version
-from typing import Any, Final, Literal, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
 from pydantic import Field
 
@@ -28,12 +28,14 @@ from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.foundation.jit import has_numba
 from tokbench.foundation.progress import silent
 from tokbench.tokenizers.backend import TrainProgress
-from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import train_merges
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
 BulkEngine = Literal["auto", "python", "numba"]
 
@@ -62,23 +64,13 @@ _LONG_NAIVE: Final = 500_000
 _log = logging.getLogger("tokbench")
 
 
-class BulkEncoder(Protocol):
-    """An encoder of batches."""
-
-    shortest: int
-    """Shortest text, in characters, that it encodes faster than Python."""
-
-    def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Return the ids of all texts."""
-
-
 def check_engine(engine: BulkEngine) -> None:
     """Refuse numba where it is not installed."""
     if engine == "numba" and not has_numba():
         raise BackendUnavailable("engine 'numba' needs numba, which is not installed: pip install numba")
 
 
-def bulk_encoder(engine: BulkEngine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
+def bulk_encoder(engine: BulkEngine, vocabulary: Vocabulary, pattern: str | None) -> CompiledEncoder | None:
     """Return the engine for batches; ``None`` means the one in Python.
 
     Raises:
@@ -98,11 +90,7 @@ def bulk_encoder(engine: BulkEngine, vocabulary: Vocabulary, pattern: str | None
 
 
 def engine_version(engine: BulkEngine) -> str:
-    """Return the name and version of the warm batch engine.
-
-    >>> engine_version("python").split(" ")[0]
-    'python'
-    """
+    """Return the name and version of the warm batch engine."""
     if engine == "numba" or (engine == "auto" and find_spec("numba")):  # it takes half a second to import
         return f"compiled (numba {version('numba')})"
     return f"python ({python_implementation()} {python_version()})"

@@ -38,11 +38,7 @@ Chosen = Collection[str] | Literal["all"]
 
 
 def names_of_sets(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names of special tokens; a set of :data:`SPECIAL_SETS` is replaced by its tokens.
-
-    >>> names_of_sets(["<|pad|>", "end_of_text"])
-    ('<|pad|>', '<|endoftext|>')
-    """
+    """Return names of special tokens; a set of :data:`SPECIAL_SETS` is replaced by its tokens."""
     return tuple(token for name in names for token in SPECIAL_SETS.get(name, (name,)))
 
 
@@ -114,10 +110,6 @@ class SpecialTokens:
             encode_ordinary: encodes the text between special tokens.
             allowed_special: names that become their ids; others are ordinary text.
             encode_after: encodes text after a special token, without a dummy prefix.
-
-        >>> special = SpecialTokens({"<s>": 256, "<s>!": 257})
-        >>> special.encode("<s>!<s>", str.encode, allowed_special={"<s>!"})
-        [257, 60, 115, 62]
         """
         allowed = self.chosen(allowed_special)
         text = valid_unicode(text)
@@ -213,20 +205,6 @@ class AddedSpecial(EncodesAroundSpecial):
 
     The added tokens decode to their names if all special tokens of the tokenizer do and it has no dummy prefix, else to
     nothing. The tokenizer cannot be saved.
-
-    >>> class Bytes(EncodesAroundSpecial):
-    ...     vocab_size, special_ids, dummy_prefix = 256, {}, b""
-    ...
-    ...     def encode(self, text, /):
-    ...         return list(text.encode())
-    ...
-    ...     def decode(self, ids, /):
-    ...         return bytes(ids).decode()
-    >>> tokenizer = AddedSpecial(Bytes(), ["<end>", "<pad>"])
-    >>> tokenizer.vocab_size, tokenizer.encode_with_special("a<pad>b<end>", allowed_special="all")
-    (258, [97, 257, 98, 256])
-    >>> tokenizer.decode([97, 257, 98]), tokenizer.token_bytes(257)
-    ('a<pad>b', b'<pad>')
     """
 
     def __init__(self, tokenizer: Any, names: Iterable[str]) -> None:

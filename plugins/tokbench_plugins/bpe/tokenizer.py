@@ -5,31 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import from_lists
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
-from tokbench_plugins.bpe.engines import BulkEncoder, BulkEngine, bulk_encoder, check_engine, engine_version
+from tokbench_plugins.bpe.engines import BulkEngine, bulk_encoder, check_engine, engine_version
 from tokbench_plugins.bpe.fast.encode import Encoder
-from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
+
 _WORTH_BULK: Final = 8_000_000  # characters encoded in all; below, compiling takes longer where it was never done
-
-
-class Encodes(Protocol):
-    """Encodes one text after the other."""
-
-    split: Splitter
-
-    def __call__(self, text: str, /) -> list[int]:
-        """Return the ids of a text."""
 
 
 _LONG: Final = 4096  # characters from which on a text is a batch while the engine of batches is not there yet
@@ -90,7 +83,7 @@ class BPETokenizer(EncodesAroundSpecial):
         self.vocab_size = len(tokens)
         """Gaps and special tokens included."""
         self._decoder = Decoder(tokens, compiled=engine != "python")
-        self._bulk: BulkEncoder | None = None
+        self._bulk: CompiledEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
         self._before_bulk = -1 if self.python_only or engine == "python" else _WORTH_BULK if engine == "auto" else 0
 
@@ -103,13 +96,7 @@ class BPETokenizer(EncodesAroundSpecial):
         *,
         engine: BulkEngine = "auto",
     ) -> BPETokenizer:
-        """Make a tokenizer with the ranks of a ``.tiktoken`` file; a smaller id is merged first.
-
-        >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
-        >>> tokenizer = BPETokenizer.from_ranks(ranks, "gpt2", {"<end>": 400})
-        >>> tokenizer.encode("hi <end>"), tokenizer.vocab_size, tokenizer.decode([300, 299, 400])
-        ([300, 32, 60, 101, 110, 100, 62], 401, 'hi<end>')
-        """
+        """Make a tokenizer with the ranks of a ``.tiktoken`` file; a smaller id is merged first."""
         return cls(vocabulary_of_ranks(ranks), pattern, special_tokens, engine=engine)
 
     @property
@@ -118,15 +105,11 @@ class BPETokenizer(EncodesAroundSpecial):
 
     @property
     def encoded_by(self) -> str:
-        """The engine that encodes batches, with its version; short texts and first ones are encoded in Python.
-
-        >>> BPETokenizer([], engine="python").encoded_by.split(" ")[0]
-        'python'
-        """
+        """The engine that encodes batches, with its version; short texts and first ones are encoded in Python."""
         bulk_failed = self._before_bulk < 0 and self._bulk is None
         return engine_version("python" if bulk_failed else self.engine)
 
-    def _new_encoder(self, pattern: str | None) -> Encodes:
+    def _new_encoder(self, pattern: str | None) -> Any:
         return Encoder(self.vocabulary, pattern)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -144,30 +127,23 @@ class BPETokenizer(EncodesAroundSpecial):
 
     @property
     def pattern(self) -> str | None:
-        return self._encoder.split.pattern
+        pattern: str | None = self._encoder.split.pattern
+        return pattern
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """The regular expression of the split, and the merges in order of rank, two tokens in hexadecimal a line.
-
-        >>> BPETokenizer([(104, 105)], None).stages
-        {'split': 'none', 'merges': '68 69'}
-        """
+        """The regular expression of the split, and the merges in order of rank, two tokens in hexadecimal a line."""
         tokens = self.vocabulary.tokens
         merges = (f"{tokens[left].hex()} {tokens[right].hex()}" for left, right, _ in self.vocabulary.merges)
         return {"split": self.pattern or "none", "merges": "\n".join(merges)}
 
     def encode(self, text: str, /) -> list[int]:
         shortest = _LONG if self._bulk is None else self._bulk.shortest
-        return self._encoder(text) if len(text) < shortest else self.encode_batch([text]).ids.tolist()
+        ids: list[int] = self._encoder(text) if len(text) < shortest else self.encode_batch([text]).ids.tolist()
+        return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts into two arrays.
-
-        >>> ids, offsets = BPETokenizer([(104, 105)]).encode_batch(["hi!", "", "ohi"])
-        >>> ids.tolist(), offsets.tolist()
-        ([256, 33, 111, 256], [0, 2, 2, 4])
-        """
+        """Encode all texts into two arrays."""
         if self._bulk is None and self._before_bulk >= 0:
             self._before_bulk -= sum(map(len, texts))
             if self._before_bulk <= 0:
@@ -182,12 +158,7 @@ class BPETokenizer(EncodesAroundSpecial):
         return self._decoder(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Decode all documents.
-
-        >>> tokenizer = BPETokenizer([(104, 105)])
-        >>> tokenizer.decode_batch(tokenizer.encode_batch(["hi!", "", "ohi"]))
-        ['hi!', '', 'ohi']
-        """
+        """Decode all documents."""
         return self._decoder.decode_batch(encoded)
 
     def warm_up(self) -> None:

@@ -50,15 +50,7 @@ class Vocabulary:
         return cls(tuple(token_bytes_of(pairs)), tuple(range(FIRST_MERGE)), merges)
 
     def cut(self, size: int) -> Vocabulary:
-        """Return the vocabulary of the bytes and the first merges, with ids as training gives them.
-
-        >>> whole = Vocabulary.trained([(104, 105), (256, 33)])
-        >>> whole.cut(257).merges
-        ((104, 105, 256),)
-        >>> whole.cut(300)
-        Traceback (most recent call last):
-        ValueError: the vocabulary has 258 tokens that merges make of bytes, so it cannot be cut to 300
-        """
+        """Return the vocabulary of the bytes and the first merges, with ids as training gives them."""
         most = FIRST_MERGE + len(self.merges)
         if not FIRST_MERGE <= size <= most:
             raise ValueError(
@@ -84,20 +76,12 @@ class Vocabulary:
 
     @property
     def empty_id(self) -> int | None:
-        """The last id, if it is unused; files name it with an empty token.
-
-        >>> Vocabulary((*Vocabulary.trained([]).tokens, b""), tuple(range(256)), ()).empty_id
-        256
-        """
+        """The last id, if it is unused; files name it with an empty token."""
         return None if self.tokens[-1] else len(self.tokens) - 1
 
     @property
     def ranks(self) -> dict[bytes, int]:
-        """The id of each token by its bytes, gaps left out; of two ids with the same bytes, the lower.
-
-        >>> Vocabulary.trained([(104, 105)]).ranks[b"hi"]
-        256
-        """
+        """The id of each token by its bytes, gaps left out; of two ids with the same bytes, the lower."""
         ranks: dict[bytes, int] = {}
         for token_id, token in enumerate(self.tokens):
             if token:

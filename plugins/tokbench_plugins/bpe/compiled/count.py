@@ -83,25 +83,13 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:
-        """Put counts into arrays.
-
-        >>> Counts.of({"no": 2, "é": 1}).offsets.tolist()
-        [0, 2, 4]
-        """
+        """Put counts into arrays."""
         data, offsets = encode_documents(list(counts))
         return cls(data, offsets, np.fromiter(counts.values(), np.int64, len(counts)))
 
 
 class ChunkCounter:
-    """Counts different chunks.
-
-    >>> counter = ChunkCounter()
-    >>> counter.add(*encode_documents(["no", "yes", "no"]))
-    >>> counter.add(*encode_documents(["maybe"]))
-    >>> counts = counter.counts()
-    >>> counts.data.tobytes(), counts.counts.tolist()
-    (b'noyesmaybe', [2, 1, 1])
-    """
+    """Counts different chunks."""
 
     def __init__(self) -> None:
         self._known = 0
@@ -160,12 +148,7 @@ class Utf8Documents(NamedTuple):
 
 
 def encode_documents(documents: Sequence[str]) -> Utf8Documents:
-    """Return the UTF-8 of all documents in one array, with room behind; lone surrogates become U+FFFD.
-
-    >>> data, offsets = encode_documents(["né", "", "o"])
-    >>> data[:4].tolist(), offsets.tolist()
-    ([110, 195, 169, 111], [0, 3, 3, 4])
-    """
+    """Return the UTF-8 of all documents in one array, with room behind; lone surrogates become U+FFFD."""
     try:
         encoded = [document.encode() for document in documents]
     except UnicodeEncodeError:

@@ -331,12 +331,7 @@ def scanner(pattern: str) -> Scanner | None:
 
 
 class Scanner:
-    """Cuts UTF-8 bytes into the chunks of one pattern of :data:`AUTOMATA`.
-
-    >>> data = np.frombuffer(bytearray(b"Far   away, in 2024"), np.uint8)
-    >>> Scanner("gpt2").ends(data).tolist()
-    [3, 5, 10, 11, 14, 19]
-    """
+    """Cuts UTF-8 bytes into the chunks of one pattern of :data:`AUTOMATA`."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -19,11 +19,7 @@ _Result = TypeVar("_Result")
 
 
 def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
-    """Yield lists of at least ``size`` characters, except the last.
-
-    >>> list(batches(["ab", "c", "def", "g"], 3))
-    [['ab', 'c'], ['def'], ['g']]
-    """
+    """Yield lists of at least ``size`` characters, except the last."""
     batch: list[str] = []
     room = size
     for document in documents:
@@ -37,11 +33,7 @@ def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]
 
 
 def in_order(work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int) -> Iterator[_Result]:
-    """Yield the results of work on each item, in order, from processes that are up to ``workers`` items ahead.
-
-    >>> list(in_order(str.upper, iter(["a", "b", "c"]), 1))
-    ['A', 'B', 'C']
-    """
+    """Yield the results of work on each item, in order, from processes that are up to ``workers`` items ahead."""
     if workers == 1:
         yield from map(work, items)
         return

@@ -92,11 +92,7 @@ def _with_halves_that_come_later(
 
 
 def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
-    """Return the ids of the tokens that contain one of the parts.
-
-    >>> sorted(_with_one_of([b"ab", b"c"], [b"a", b"bc", b"xab"]))
-    [1, 2]
-    """
+    """Return the ids of the tokens that contain one of the parts."""
     joined, ends = b"".join(tokens), list(accumulate(map(len, tokens)))
     having = set()
     for part in parts:
@@ -135,11 +131,6 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
     A candidate may be repeated with other pairs. ``late`` allows a token to be made after its halves of higher rank, as
     in engines.
-
-    >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
-    [(0, 1, 3), (3, 2, 4)]
-    >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
-    [(0, 1, 4), (4, 2, 3)]
     """
     candidates = list(candidates)
     recovery = Recovery(candidates, late=late)

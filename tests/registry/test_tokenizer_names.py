@@ -102,7 +102,7 @@ def test_a_file_is_known_by_its_end_and_its_first_bytes(tmp_path, grammar, name,
 def test_only_a_backend_that_is_wanted_takes_a_file_or_a_published_name(tmp_path, grammar):
     path = tmp_path / "mine.tiktoken"
     path.write_bytes(RANKS)
-    adapting = Grammar(grammar.registry, wanted=lambda spec: spec.adapts)
+    adapting = Grammar(grammar.registry, wanted=lambda spec: spec.name == "tokbench_bpe")
     assert adapting.resolve(str(path)).backend == "tokbench_bpe"
     assert adapting.resolve("gpt-4o") == ("tokbench_bpe", {"encoding": "o200k_base"})
     assert adapting.resolve("tiktoken:gpt2").backend == "tiktoken"

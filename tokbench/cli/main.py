@@ -44,7 +44,6 @@ _COMMANDS: Final = {
     "check": "tokbench.cli.check",
     "inspect": "tokbench.inspect.command",
     "train": "tokbench.training.command",
-    "adapt": "tokbench.cli.adapt",
     "store": "tokbench.cli.store",
 }
 """The commands of the default installation, each with its module, and its name there if it has another one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,7 +30,6 @@ from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.segmentation.segmented_text import Segmentation, SegmentedText
-from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.facts import cautions
@@ -185,21 +184,18 @@ class NamedTokenizers:
     Args:
         names: empty for all tokenizers of the configuration, whose names go before all others.
         config: the configuration's path, or the name of a suite, if there is one.
-        wanted: tells which backends may be chosen for a published name or a file.
 
     Raises:
         InputError: with all names that are not known, or there is none.
     """
 
-    def __init__(
-        self, names: Sequence[str], config: Path | None, wanted: Callable[[BackendSpec], bool] = lambda _: True
-    ) -> None:
+    def __init__(self, names: Sequence[str], config: Path | None) -> None:
         self._names = tuple(dict.fromkeys(names))
         if config is None and not self._names:
             raise InputError("name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)")
         registry = load_registry()
         in_config = _names_of(config) if config else frozenset()
-        grammar = Grammar(registry, wanted=wanted, known=in_config)
+        grammar = Grammar(registry, known=in_config)
         problems: list[Problem] = []
         self._recipes: dict[str, Recipe] = {}
         for name in self._names:

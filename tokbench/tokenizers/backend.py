@@ -134,8 +134,6 @@ class BackendSpec:
     """Decides where several backends load the same: the greatest first."""
     wraps: bool = False
     """Whether it loads tokenizers of other backends."""
-    adapts: bool = False
-    """Whether loaded tokenizers have :class:`~tokbench.tokenizers.contract.Adapts`."""
 
     def is_nested(self, options: Options) -> bool:
         """Tell whether training with these options gives the merges of every smaller size first."""

@@ -46,7 +46,7 @@ The contract, in numbered sentences:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.foundation.errors import NoIds
@@ -347,38 +347,6 @@ class WarmsUp(Protocol):
 
     def warm_up(self) -> None:
         """Called before timings, and before megabytes are encoded."""
-
-
-class Adaptation(NamedTuple):
-    """A tokenizer that was fitted to a text, and the effect of each step."""
-
-    tokenizer: Tokenizer
-    """Shared ids have the same bytes."""
-    n_bytes: int
-    """Of the text."""
-    removed: Sequence[int]
-    """In order."""
-    tokens_removing: Sequence[int]
-    """Ids of the text before, and after each removal."""
-    tokens_adding: Sequence[int]
-    """Ids of the text before, and after each added merge."""
-
-
-@runtime_checkable
-class Adapts(Protocol):
-    """Capability: its vocabulary can be extended and pruned for a text, by training that goes on from it."""
-
-    def adapt(
-        self, documents: Iterable[str], /, *, add: int, remove: int | None, progress: Callable[[int, int], object]
-    ) -> Adaptation:
-        """Remove, then add tokens; leave this tokenizer as it is.
-
-        Args:
-            documents: the text.
-            add: how many tokens.
-            remove: how many, the least used first; ``None`` for all that the text does not need.
-            progress: called with the tokens added, and all to add.
-        """
 
 
 NO_IDS: Final = "it counts tokens and gives no ids"

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.artefact import CorpusDigest, Kind, TrainingRecord, read_artefact
-from tokbench_plugins.bpe.engines import Engine, TrainSettings, train
+from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord, read_artefact
+from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine, TrainSettings, train
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
-from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
-
-_ENGINE: Any = Field(
-    default="auto",
-    description="auto (numba, or python without it), python, numba, or literal (the textbook loops, which show each "
-    "merge); same ids",
-)
 
 
 def _can_split(pattern: str) -> str:
@@ -32,22 +25,22 @@ SplitPattern = Annotated[str, AfterValidator(_can_split)]
 """A named split, or a regular expression that can split."""
 
 
-class BPELoadOptions(SamplingOptions):
-    """Options of a saved byte-level BPE; its pattern and, unless set here, its sampling are in the file."""
+class BPELoadOptions(plugin.Options):
+    """Options of a saved byte-level BPE; its pattern is in the file."""
 
     path: plugin.LocalPath = Field(description="a file saved by this backend (.bpe.json)")
-    engine: Engine = _ENGINE
+    engine: BulkEngine = BULK_ENGINE
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
 
-class BPETrainOptions(SamplingOptions):
+class BPETrainOptions(plugin.Options):
     """Options of training byte-level BPE."""
 
     tie: Tie = Field(
         default="first", description="of equally frequent pairs: the first in the text, or the smallest ids"
     )
     processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
-    engine: Engine = _ENGINE
+    engine: BulkEngine = BULK_ENGINE
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
     @property
@@ -55,17 +48,16 @@ class BPETrainOptions(SamplingOptions):
         return TrainSettings(tie=self.tie, engine=self.engine, processes=self.processes)
 
 
-def saved_files(kind: Kind) -> tuple[plugin.FileKind, ...]:
+def saved_files(kind: str) -> tuple[plugin.FileKind, ...]:
     """Return the files that a backend of this kind of artefact reads."""
     return (plugin.FileKind(".json", marks=rf'(?=.*"tokbench-).*"kind"\s*:\s*"{kind}"'),)
 
 
-def load_saved(options: BPELoadOptions, kind: Kind) -> BPETokenizer:
+def load_saved(options: BPELoadOptions, kind: str) -> BPETokenizer:
     """Return the tokenizer of a file, with the requested special tokens added."""
     artefact = read_artefact(options.path, kind)
     special = artefact.special.with_more(options.special_tokens, 256 + len(artefact.merges))
-    make = made_with(options.sampling or artefact.sampling, options.engine, artefact.training)
-    return make(artefact.merges, artefact.pattern, special)
+    return BPETokenizer(artefact.merges, artefact.pattern, special, engine=options.engine, training=artefact.training)
 
 
 def train_tokenizer(
@@ -80,4 +72,4 @@ def train_tokenizer(
     merges = train(digest, vocab_size, pattern, progress, **options.settings)
     special = SpecialTokens({}).with_more(options.special_tokens, 256 + len(merges))
     training = TrainingRecord(vocab_size, options.tie, digest.corpus)
-    return made_with(options.sampling, options.engine, training)(merges, pattern, special)
+    return BPETokenizer(merges, pattern, special, engine=options.engine, training=training)

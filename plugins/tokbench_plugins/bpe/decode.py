@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -15,19 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORTH_COMPILED: Final = 1 << 23  # ids in all; below, numba takes longer to get ready
-_SLAB: Final = 1 << 18  # ids; bounds what lies between ids and texts
 
 
 class Decoder:
-    r"""Decodes ids one document at a time or in bulk.
-
-    >>> decoder = Decoder([b"a", b"", b"\xc3"])
-    >>> decoder([0, 1, 2])
-    'a\ufffd'
-    >>> decoder.join([3])
-    Traceback (most recent call last):
-    ValueError: id 3 is not in the vocabulary of 3 ids
-    """
+    r"""Decodes ids one document at a time or in bulk."""
 
     def __init__(self, tokens: Sequence[bytes], *, compiled: bool = True) -> None:
         # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
@@ -42,33 +33,19 @@ class Decoder:
         try:
             return b"".join(map(self._bytes_of.__getitem__, ids))
         except KeyError as error:
-            raise self._unknown(error) from None
+            raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} ids") from None
 
     def token_bytes(self, token_id: int) -> bytes:
-        try:
-            return self._bytes_of[token_id]
-        except KeyError as error:
-            raise self._unknown(error) from None
-
-    def _unknown(self, token_id: object) -> ValueError:
-        return ValueError(f"id {token_id} is not in the vocabulary of {len(self._bytes_of)} ids")
+        return self.join([token_id])
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
         self._decoded += len(encoded.ids)
         worth = self._decoded >= _WORTH_COMPILED or compiles()
-        join = self._join_compiled if self._compiled and worth and has_numba() else self._join_slab
-        texts: list[str] = []
-        for ids, offsets in _slabs(encoded):
-            data, ends = join(ids, offsets)
-            texts += [str(data[start:end], "utf-8", "replace") for start, end in pairwise(ends)]
-        return texts
-
-    def _join_slab(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
-        import numpy as np
-
-        data = self.join(ids.tolist())
-        ends: list[int] = np.append(0, np.cumsum(self._lengths[ids]))[offsets].tolist()
-        return memoryview(data), ends
+        if not (self._compiled and worth and has_numba()):
+            ids: list[int] = encoded.ids.tolist()
+            return [self(ids[start:end]) for start, end in pairwise(encoded.offsets.tolist())]
+        data, ends = self._join_compiled(encoded.ids, encoded.offsets)
+        return [str(data[start:end], "utf-8", "replace") for start, end in pairwise(ends)]
 
     def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         import numpy as np
@@ -79,7 +56,7 @@ class Decoder:
             self.join([highest])  # raises
         ids = np.ascontiguousarray(ids).view()
         ids.flags.writeable = False  # as a run hands them over: arrays of another sort are compiled for once more
-        out, ends = join_tokens(ids, offsets, self._flat, self._starts)
+        out, ends = join_tokens(ids, np.array(offsets), self._flat, self._starts)
         return memoryview(out), ends.tolist()
 
     @cached_property
@@ -89,24 +66,7 @@ class Decoder:
         return np.cumsum([0, *map(len, self._bytes_of.values())], dtype=np.uint64)
 
     @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        import numpy as np
-
-        return np.diff(self._starts).astype(np.int64)
-
-    @cached_property
     def _flat(self) -> NDArray[np.uint8]:
         import numpy as np
 
         return np.frombuffer(bytearray().join([*self._bytes_of.values(), bytes(8)]), np.uint8)
-
-
-def _slabs(encoded: Encoded) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-    import numpy as np
-
-    ids, offsets = encoded
-    first = 0
-    while first + 1 < len(offsets):
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _SLAB, side="right")) - 1)
-        yield ids[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
-        first = last

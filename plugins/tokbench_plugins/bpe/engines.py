@@ -3,7 +3,6 @@
 ========= ======================= ==================================================================
 engine    speed of encoding       needs
 ========= ======================= ==================================================================
-literal   a lesson, not a speed   nothing; trains by the textbook loop, too, and logs each merge
 python    tiktoken / 4            nothing; the ids of the others are compared with its ids
 numba     tiktoken · 4 to 25      numba; compiles for some seconds, once on each machine
 auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
@@ -16,36 +15,33 @@ because numba takes a second to load and, once on each machine, many seconds to 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import chain
 from platform import python_implementation, python_version
-from typing import Any, Final, Literal, Protocol, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
 from pydantic import Field
 
-from tokbench.foundation.errors import BackendError, BackendUnavailable, did_you_mean
+from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.foundation.jit import has_numba
 from tokbench.foundation.progress import silent
 from tokbench.tokenizers.backend import TrainProgress
-from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import train_merges
-from tokbench_plugins.bpe.literal import Tie, train_literally
-from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token_bytes_of
+from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe.patterns import resolve_pattern
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
 BulkEngine = Literal["auto", "python", "numba"]
 
 BULK_ENGINE: Any = Field(
-    default="auto", description="what encodes batches: auto (numba, or python without it), python or numba"
+    default="auto", description="what encodes batches: auto (numba, or python without it), python or numba; same ids"
 )
-
-Engine = Literal["auto", "python", "numba", "literal"]
-"""The engines for a vocabulary that is trained here."""
-
-ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 
 
 class TrainSettings(TypedDict, total=False):
@@ -54,7 +50,7 @@ class TrainSettings(TypedDict, total=False):
     tie: Tie
     """``first`` by default."""
 
-    engine: Engine
+    engine: BulkEngine
     """``auto`` by default."""
 
     processes: int
@@ -68,36 +64,19 @@ _LONG_NAIVE: Final = 500_000
 _log = logging.getLogger("tokbench")
 
 
-class BulkEncoder(Protocol):
-    """An encoder of batches."""
-
-    shortest: int
-    """Shortest text, in characters, that it encodes faster than Python."""
-
-    def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Return the ids of all texts."""
-
-
-def check_engine(engine: str) -> None:
-    """Refuse an engine that cannot be used here.
-
-    >>> check_engine("nunba")
-    Traceback (most recent call last):
-    ValueError: there is no engine 'nunba'; did you mean 'numba'?
-    """
-    if engine not in ENGINES:
-        raise ValueError(f"there is no engine {engine!r}; {did_you_mean(engine, ENGINES)}")
+def check_engine(engine: BulkEngine) -> None:
+    """Refuse numba where it is not installed."""
     if engine == "numba" and not has_numba():
         raise BackendUnavailable("engine 'numba' needs numba, which is not installed: pip install numba")
 
 
-def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
+def bulk_encoder(engine: BulkEngine, vocabulary: Vocabulary, pattern: str | None) -> CompiledEncoder | None:
     """Return the engine for batches; ``None`` means the one in Python.
 
     Raises:
         BackendError: ``numba`` is named and cannot take this vocabulary.
     """
-    if not _is_compiled(engine):
+    if engine == "python" or not has_numba():
         return None
     from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
@@ -110,20 +89,11 @@ def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) ->
         return None
 
 
-def engine_version(engine: Engine) -> str:
-    """Return the name and version of the warm batch engine.
-
-    >>> engine_version("literal").split(" ")[0]
-    'literal'
-    """
+def engine_version(engine: BulkEngine) -> str:
+    """Return the name and version of the warm batch engine."""
     if engine == "numba" or (engine == "auto" and find_spec("numba")):  # it takes half a second to import
         return f"compiled (numba {version('numba')})"
-    name = "literal" if engine == "literal" else "python"
-    return f"{name} ({python_implementation()} {python_version()})"
-
-
-def _is_compiled(engine: Engine) -> bool:
-    return engine == "numba" or (engine == "auto" and has_numba())
+    return f"python ({python_implementation()} {python_version()})"
 
 
 def train(
@@ -146,8 +116,6 @@ def train(
         resolve_pattern(pattern)
     tie, engine = settings.get("tie", "first"), settings.get("engine", "auto")
     processes = settings.get("processes", 1)
-    if engine == "literal":
-        return _train_literally(documents, vocab_size, pattern, progress, tie)
     if engine == "auto":
         documents, is_long = _look_ahead(documents, _LONG_NAIVE if pattern is None else _LONG_SPLIT)
         engine = "numba" if is_long and has_numba() else "python"
@@ -155,9 +123,8 @@ def train(
         return train_merges(count_in_processes(documents, pattern, processes), vocab_size, progress, tie)
     check_engine(engine)
     from tokbench_plugins.bpe.compiled.count import count_documents
-    from tokbench_plugins.bpe.compiled.train import make_ready, train_counts
+    from tokbench_plugins.bpe.compiled.train import train_counts
 
-    make_ready(pattern, tie)
     return train_counts(count_documents(documents, pattern, processes), vocab_size, tie, progress)
 
 
@@ -171,21 +138,3 @@ def _look_ahead(documents: Iterable[str], long: int) -> tuple[Iterable[str], boo
         if characters >= long:
             return chain(seen, rest), True
     return seen, False
-
-
-def _train_literally(
-    documents: Iterable[str], vocab_size: int, pattern: str | None, progress: TrainProgress, tie: Tie
-) -> list[Pair]:
-    split = Splitter(pattern)
-    total = vocab_size - FIRST_MERGE
-    tokens = token_bytes_of(())
-
-    def on_merge(pair: Pair, count: int) -> None:
-        left, right = (tokens[token_id] for token_id in pair)
-        merge = f"merge {len(tokens) + 1 - FIRST_MERGE} of {total}: {left!r} + {right!r} = {left + right!r}"
-        _log.info("%s, id %d, %d times", merge, len(tokens), count)
-        tokens.append(left + right)
-        progress(len(tokens) - FIRST_MERGE, total)
-
-    chunks = [chunk.encode() for document in documents for chunk in split(document)]
-    return train_literally(chunks, vocab_size, tie, on_merge)

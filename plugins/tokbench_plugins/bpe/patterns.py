@@ -17,54 +17,31 @@ matches may leave gaps; tiktoken drops them and loses text, here each gap is a c
 
 from __future__ import annotations
 
-import difflib
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 
-from tokbench.foundation.errors import BackendError
+from tokbench.foundation.errors import did_you_mean
 from tokbench.tokenizers.batch import valid_unicode
 
 _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
 
-class Split(NamedTuple):
-    """A named split; :data:`.compiled.scan.AUTOMATA` lists the ones that run without ``regex``."""
-
-    expression: str
-    """It matches all of every text, and needs no time limit."""
-    spellings: tuple[str, ...] = ()
-    """Other names, for "did you mean"."""
-
-
-SPLITS: Final[dict[str, Split]] = {
-    "gpt2": Split(
-        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-        ("gpt-2", "gpt-3", "r50k_base", "p50k_base"),
-    ),
-    "gpt4": Split(
+PATTERNS: Final[dict[str, str]] = {
+    "gpt2": (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
+    "gpt4": (
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
-        ("gpt-4", "cl100k", "cl100k_base"),
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
     ),
-    "o200k": Split(
+    "o200k": (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _O200K_SUFFIX + "|"
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _O200K_SUFFIX + "|"
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        ("gpt4o", "gpt-4o", "o200k_base"),
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 }
 
-PATTERNS: Final[dict[str, str]] = {name: split.expression for name, split in SPLITS.items()}
-
-SPLIT_NAMES: Final = ", ".join(SPLITS)
+SPLIT_NAMES: Final = ", ".join(PATTERNS)
 """For descriptions of options."""
-
-# A hundred times the time that a sound expression takes, and ten seconds more.
-_TIMEOUT_S: Final = 10.0
-_TIMEOUT_S_PER_CHARACTER: Final = 1e-5
-
-_SPELLINGS: Final = {spelling: name for name, split in SPLITS.items() for spelling in (name, *split.spellings)}
 
 
 def resolve_pattern(pattern: str) -> str:
@@ -83,9 +60,7 @@ def resolve_pattern(pattern: str) -> str:
         return PATTERNS[pattern]
     # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
     if regex.fullmatch(r"[\w.-]*", pattern):
-        close = difflib.get_close_matches(pattern.lower(), _SPELLINGS, n=1)
-        hint = f"did you mean {_SPELLINGS[close[0]]!r}?" if close else f"known: {SPLIT_NAMES}"
-        raise ValueError(f"unknown split pattern {pattern!r}; {hint}")
+        raise ValueError(f"unknown split pattern {pattern!r}; {did_you_mean(pattern, PATTERNS)}")
     _compile(pattern)
     return pattern
 
@@ -113,9 +88,6 @@ def _compile(pattern: str) -> regex.Pattern[str]:
 class Splitter:
     """Cuts texts into chunks; the chunks joined are the text.
 
-    A user's expression that backtracks without end is stopped after ten seconds, and one more for every 100,000
-    characters, with a BackendError. The limit makes ``regex`` half as fast; named patterns run without it.
-
     >>> Splitter("gpt2")("Far   away, in 2024")
     ['Far', '  ', ' away', ',', ' in', ' 2024']
     >>> Splitter("[a-z]+")("some words")
@@ -127,35 +99,23 @@ class Splitter:
     def __init__(self, pattern: str | None) -> None:
         self.pattern = None if pattern is None else resolve_pattern(pattern)
         self._compiled = None if self.pattern is None else _compile(self.pattern)
-        self._is_trusted = self.pattern in PATTERNS.values()
 
     def __call__(self, text: str) -> list[str]:
         text = valid_unicode(text)
         if self._compiled is None:
             return [text] if text else []
-        limit = None if self._is_trusted else _TIMEOUT_S + _TIMEOUT_S_PER_CHARACTER * len(text)
-        try:
-            return self._split(self._compiled, text, limit)
-        except TimeoutError as error:
-            raise BackendError(
-                f"the split pattern {self.pattern!r} was still at work after {limit:.0f} s on a text of {len(text):,} "
-                f"characters that begins {text[:40]!r}: it backtracks without end; make its quantifiers possessive "
-                "('++' for '+') or its alternatives exclude each other"
-            ) from error
-
-    def _split(self, compiled: regex.Pattern[str], text: str, limit: float | None) -> list[str]:
-        if not compiled.groups:  # with groups, findall returns these instead of the matches
-            chunks: list[str] = compiled.findall(text, timeout=limit)
+        if not self._compiled.groups:  # with groups, findall returns these instead of the matches
+            chunks: list[str] = self._compiled.findall(text)
             # Matches never overlap, so nothing is left out if their lengths add up to the length of the text.
             if sum(map(len, chunks)) == len(text):
                 return chunks if all(chunks) else [chunk for chunk in chunks if chunk]
-        return self._split_with_gaps(compiled, text, limit)
+        return self._split_with_gaps(self._compiled, text)
 
     @staticmethod
-    def _split_with_gaps(compiled: regex.Pattern[str], text: str, limit: float | None) -> list[str]:
+    def _split_with_gaps(compiled: regex.Pattern[str], text: str) -> list[str]:
         chunks: list[str] = []
         end = 0
-        for match in compiled.finditer(text, timeout=limit):
+        for match in compiled.finditer(text):
             chunks += (text[end : match.start()], match[0])
             end = match.end()
         chunks.append(text[end:])

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import accumulate
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tokbench.foundation.errors import BackendError
-from tokbench.foundation.progress import silent
-from tokbench.tokenizers.backend import TrainProgress
-from tokbench.tokenizers.contract import Adaptation, Encoded
-from tokbench_plugins.bpe.adaptation.adapt import AdaptationPlan, adapt
+from tokbench.tokenizers.batch import from_lists
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
-from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine, engine_version
-from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
-from tokbench_plugins.bpe.fast.sample import Sampling
-from tokbench_plugins.bpe.literal import merge_literally
-from tokbench_plugins.bpe.patterns import Splitter
+from tokbench_plugins.bpe.engines import BulkEngine, bulk_encoder, check_engine, engine_version
+from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
+
 _WORTH_BULK: Final = 8_000_000  # characters encoded in all; below, compiling takes longer where it was never done
 
 
-class Encodes(Protocol):
-    """Encodes one text after the other."""
-
-    split: Splitter
-
-    def __call__(self, text: str, /) -> list[int]:
-        """Return the ids of a text."""
-
-
 _LONG: Final = 4096  # characters from which on a text is a batch while the engine of batches is not there yet
-_LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
-_SLOW: Final = ("python", "literal")  # engines without another one for batches
 
 
 class BPETokenizer(EncodesAroundSpecial):
@@ -69,7 +54,6 @@ class BPETokenizer(EncodesAroundSpecial):
     file_suffix = FILE_SUFFIX
     lossless = True
     thread_safe = True
-    sampling = Sampling()
     python_only: ClassVar[bool] = False
     file_notes: tuple[str, ...] = ()
     """Notes on the loaded file."""
@@ -80,7 +64,7 @@ class BPETokenizer(EncodesAroundSpecial):
         pattern: str | None = None,
         special_tokens: SpecialTokens | Mapping[str, int] | None = None,
         *,
-        engine: Engine = "auto",
+        engine: BulkEngine = "auto",
         training: TrainingRecord | None = None,
     ) -> None:
         check_engine(engine)
@@ -91,17 +75,17 @@ class BPETokenizer(EncodesAroundSpecial):
         self.special_tokens = special_tokens
         self.special_ids: Mapping[str, int] = special_tokens.ids
         self.training = training or TrainingRecord()
-        self.engine: Engine = engine
+        self.engine: BulkEngine = engine
         self._encoder = self._new_encoder(pattern)
         tokens += [b""] * (max(special_tokens.names, default=-1) + 1 - len(tokens))
         for token_id, name in special_tokens.names.items():
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
         """Gaps and special tokens included."""
-        self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
-        self._bulk: BulkEncoder | None = None
+        self._decoder = Decoder(tokens, compiled=engine != "python")
+        self._bulk: CompiledEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
-        self._before_bulk = -1 if self.python_only or engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+        self._before_bulk = -1 if self.python_only or engine == "python" else _WORTH_BULK if engine == "auto" else 0
 
     @classmethod
     def from_ranks(
@@ -110,33 +94,23 @@ class BPETokenizer(EncodesAroundSpecial):
         pattern: str | None = None,
         special_tokens: SpecialTokens | Mapping[str, int] | None = None,
         *,
-        engine: Engine = "auto",
+        engine: BulkEngine = "auto",
     ) -> BPETokenizer:
-        """Make a tokenizer with the ranks of a ``.tiktoken`` file; a smaller id is merged first.
-
-        >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
-        >>> tokenizer = BPETokenizer.from_ranks(ranks, "gpt2", {"<end>": 400})
-        >>> tokenizer.encode("hi <end>"), tokenizer.vocab_size, tokenizer.decode([300, 299, 400])
-        ([300, 32, 60, 101, 110, 100, 62], 401, 'hi<end>')
-        """
+        """Make a tokenizer with the ranks of a ``.tiktoken`` file; a smaller id is merged first."""
         return cls(vocabulary_of_ranks(ranks), pattern, special_tokens, engine=engine)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.file_notes, *((_LITERAL,) if self.engine == "literal" else ()))
+        return self.file_notes
 
     @property
     def encoded_by(self) -> str:
-        """The engine that encodes batches, with its version; short texts and first ones are encoded in Python.
-
-        >>> BPETokenizer([], engine="python").encoded_by.split(" ")[0]
-        'python'
-        """
+        """The engine that encodes batches, with its version; short texts and first ones are encoded in Python."""
         bulk_failed = self._before_bulk < 0 and self._bulk is None
-        return engine_version("python" if bulk_failed and self.engine != "literal" else self.engine)
+        return engine_version("python" if bulk_failed else self.engine)
 
-    def _new_encoder(self, pattern: str | None) -> Encodes:
-        return Encoder(self.vocabulary, pattern, merge_literally if self.engine == "literal" else merge_ids)
+    def _new_encoder(self, pattern: str | None) -> Any:
+        return Encoder(self.vocabulary, pattern)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = partial(type(self), engine=self.engine, training=self.training)
@@ -153,47 +127,28 @@ class BPETokenizer(EncodesAroundSpecial):
 
     @property
     def pattern(self) -> str | None:
-        return self._encoder.split.pattern
+        pattern: str | None = self._encoder.split.pattern
+        return pattern
 
     @property
     def stages(self) -> Mapping[str, str]:
-        """The regular expression of the split, and the merges in order of rank, two tokens in hexadecimal a line.
-
-        >>> BPETokenizer([(104, 105)], None).stages
-        {'split': 'none', 'merges': '68 69'}
-        """
+        """The regular expression of the split, and the merges in order of rank, two tokens in hexadecimal a line."""
         tokens = self.vocabulary.tokens
         merges = (f"{tokens[left].hex()} {tokens[right].hex()}" for left, right, _ in self.vocabulary.merges)
         return {"split": self.pattern or "none", "merges": "\n".join(merges)}
 
     def encode(self, text: str, /) -> list[int]:
         shortest = _LONG if self._bulk is None else self._bulk.shortest
-        return self._encoder(text) if len(text) < shortest else self.encode_batch([text]).ids.tolist()
+        ids: list[int] = self._encoder(text) if len(text) < shortest else self.encode_batch([text]).ids.tolist()
+        return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """Encode all texts into two arrays.
-
-        >>> ids, offsets = BPETokenizer([(104, 105)]).encode_batch(["hi!", "", "ohi"])
-        >>> ids.tolist(), offsets.tolist()
-        ([256, 33, 111, 256], [0, 2, 2, 4])
-        """
+        """Encode all texts into two arrays."""
         if self._bulk is None and self._before_bulk >= 0:
             self._before_bulk -= sum(map(len, texts))
             if self._before_bulk <= 0:
                 self.warm_up()
-        return self._encode_in_python(texts) if self._bulk is None else self._bulk.encode_batch(texts)
-
-    def _encode_in_python(self, texts: Sequence[str]) -> Encoded:
-        import numpy as np
-
-        ids = array("I")
-        lengths = []
-        for text in texts:
-            encoded = self._encoder(text)
-            ids.extend(encoded)
-            lengths.append(len(encoded))
-        offsets = np.array(list(accumulate(lengths, initial=0)), dtype=np.int64)
-        return Encoded(np.array(ids, dtype=np.uint32), offsets)
+        return from_lists(list(map(self._encoder, texts))) if self._bulk is None else self._bulk.encode_batch(texts)
 
     def token_bytes(self, token_id: int, /) -> bytes:
         """Return the bytes of one id; of a special token, its name's."""
@@ -203,16 +158,11 @@ class BPETokenizer(EncodesAroundSpecial):
         return self._decoder(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """Decode all documents.
-
-        >>> tokenizer = BPETokenizer([(104, 105)])
-        >>> tokenizer.decode_batch(tokenizer.encode_batch(["hi!", "", "ohi"]))
-        ['hi!', '', 'ohi']
-        """
+        """Decode all documents."""
         return self._decoder.decode_batch(encoded)
 
     def warm_up(self) -> None:
-        if self._bulk is None and not self.python_only and self.engine not in _SLOW:
+        if self._bulk is None and not self.python_only and self.engine != "python":
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
         self._before_bulk = -1
 
@@ -221,21 +171,7 @@ class BPETokenizer(EncodesAroundSpecial):
         if not self.vocabulary.is_trained:
             raise BackendError("only a vocabulary that was trained here is saved in this format; export it")
         pairs = [(left, right) for left, right, _ in self.vocabulary.merges]
-        write_artefact(path, pairs, self.pattern, self.special_tokens, self.training, self.sampling)
-
-    def adapt(
-        self, documents: Iterable[str], /, *, add: int, remove: int | None, progress: TrainProgress = silent
-    ) -> Adaptation:
-        """Return a tokenizer adapted to a text.
-
-        >>> adapted = BPETokenizer([(108, 111)], "gpt2").adapt(["low low"], add=1, remove=0)
-        >>> adapted.tokenizer.token_bytes(257), adapted.n_bytes, adapted.tokens_adding
-        (b'low', 7, [5, 3])
-        """
-        plan = AdaptationPlan(self.vocab_size, add, remove)
-        adapted = adapt(self.vocabulary, self.pattern, documents, plan, progress)
-        tokenizer = BPETokenizer(adapted.vocabulary, self.pattern, self.special_tokens, engine=self.engine)
-        return Adaptation(tokenizer, adapted.n_bytes, adapted.removed, adapted.tokens_removing, adapted.tokens_adding)
+        write_artefact(path, pairs, self.pattern, self.special_tokens, self.training)
 
     @property
     def exports(self) -> Mapping[str, str]:

@@ -121,7 +121,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
         if not self._ordinary:
             return self._encode(text)
         pieces = self._pieces if _UNUSED in text else self._used_pieces
-        return pieces.encode(text, self._encode, allowed_special="all", disallowed_special=())
+        return pieces.encode(text, self._encode, allowed_special="all")
 
     def _encode_after(self, text: str) -> list[int]:
         if not self.dummy_prefix:

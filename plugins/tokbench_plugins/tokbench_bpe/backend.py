@@ -11,7 +11,6 @@ from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
-from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
 from tokbench_plugins.tokbench_bpe.vocabulary import (
     VOCABULARY_FILES,
     EncodingName,
@@ -21,7 +20,7 @@ from tokbench_plugins.tokbench_bpe.vocabulary import (
 )
 
 
-class TokbenchBPELoadOptions(FileOptions, SamplingOptions):
+class TokbenchBPELoadOptions(FileOptions):
     """Options of a published vocabulary; merges are recovered where the file has only ranks."""
 
     engine: BulkEngine = BULK_ENGINE
@@ -40,7 +39,7 @@ def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
             vocabulary, special = vocabulary.cut(options.vocab_size), {}
         except ValueError as error:
             raise BackendError(f"vocab_size: {error}") from error
-    tokenizer = made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
+    tokenizer = BPETokenizer(vocabulary, given.pattern, special, engine=options.engine)
     tokenizer.file_notes = given.notes
     if not given.encoding:
         tokenizer.identity = repr(given.pattern)
@@ -64,5 +63,4 @@ SPEC = BackendSpec(
     published={name: {"encoding": encoding} for name, encoding in _PUBLISHED.items()},
     local=lambda options: options.encoding is None or has_ranks(options.encoding),
     precedence=-1,
-    adapts=True,
 )

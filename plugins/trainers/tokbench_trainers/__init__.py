@@ -1,1 +1,1 @@
-"""Trainers of byte-level BPE beyond plain BPE, and adaptation."""
+"""Trainers of byte-level BPE beyond plain BPE, and adaptation of published vocabularies."""

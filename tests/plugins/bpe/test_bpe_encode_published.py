@@ -77,16 +77,6 @@ def test_awkward_strings_and_tokens_by_themselves(encoding, engines):
     check(encoding, engines[1:], texts)
 
 
-def test_special_tokens(encoding, engines):
-    text = "a<|endoftext|>b<|fim_prefix|>"
-    for tokenizer in engines:
-        assert tokenizer.encode(text) == encoding.encode_ordinary(text)
-        assert tokenizer.encode_with_special(text, allowed_special="all") == encoding.encode(
-            text, allowed_special="all"
-        )
-        assert tokenizer.vocab_size == encoding.n_vocab
-
-
 def test_real_texts(encoding, engines, data):
     library = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[::4]
     texts = [*pud(data)[::2], *(file.read_text("utf-8") for file in library)]

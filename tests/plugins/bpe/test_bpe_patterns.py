@@ -51,7 +51,7 @@ def test_cuts_by_hand(name, text, chunks):
     assert Splitter(name)(text) == chunks
 
 
-@pytest.mark.parametrize(("wrong", "meant"), [("gpt-4", "gpt4"), ("cl100k_base", "gpt4"), ("gpt-4o", "o200k")])
+@pytest.mark.parametrize(("wrong", "meant"), [("gpt-4", "gpt4"), ("o200", "o200k")])
 def test_misspelled_names(wrong, meant):
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         resolve_pattern(wrong)
@@ -72,12 +72,6 @@ def test_misspelled_names(wrong, meant):
 def test_expressions_that_cannot_split(wrong, reason):
     with pytest.raises(ValueError, match=reason):
         resolve_pattern(wrong)
-
-
-def test_a_pattern_that_backtracks_without_end_is_stopped(monkeypatch):
-    monkeypatch.setattr(patterns, "_TIMEOUT_S", 0.2)
-    with pytest.raises(tokbench.BackendError, match="a text of 42 characters that begins 'aaa"):
-        Splitter("((?:a|a)*)c")("a" * 40 + "!c")
 
 
 def test_a_name_alone_is_a_split_that_regex_runs(monkeypatch):

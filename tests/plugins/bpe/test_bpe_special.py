@@ -37,27 +37,20 @@ def longest_first(special):
 @pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(names=NAMES, text=TEXTS, data=st.data())
-def test_same_ids_and_same_refusals_as_tiktoken(names, text, data):
+def test_the_ids_are_those_of_tiktoken(names, text, data):
     special = NO_SPECIAL.with_more(names, ORDINARY.vocab_size)
     oracle = longest_first(special)
     assume(oracle is not None)
     text += "".join(data.draw(st.lists(st.sampled_from(names))))
-    chosen = st.one_of(st.just("all"), st.sets(st.sampled_from(names)))
-    allowed, disallowed = data.draw(chosen), data.draw(st.one_of(chosen, st.just(())))
-    try:
-        expected = oracle.encode(text, allowed_special=allowed, disallowed_special=disallowed)
-    except ValueError:
-        with pytest.raises(ValueError, match="has the special token"):
-            special.encode(text, ORDINARY.encode, allowed_special=allowed, disallowed_special=disallowed)
-    else:
-        got = special.encode(text, ORDINARY.encode, allowed_special=allowed, disallowed_special=disallowed)
-        assert got == expected
+    allowed = data.draw(st.one_of(st.just("all"), st.sets(st.sampled_from(names))))
+    expected = oracle.encode(text, allowed_special=allowed, disallowed_special=())
+    assert special.encode(text, ORDINARY.encode, allowed_special=allowed) == expected
 
 
 @given(text=TEXTS)
 def test_with_nothing_allowed_all_text_is_ordinary(text):
     special = NO_SPECIAL.with_more(["a", "<", "ab"], ORDINARY.vocab_size)
-    assert special.encode(text, ORDINARY.encode, disallowed_special=()) == ORDINARY.encode(text)
+    assert special.encode(text, ORDINARY.encode, allowed_special=()) == ORDINARY.encode(text)
     assert SpecialTokens({}).encode(text, ORDINARY.encode, allowed_special="all") == ORDINARY.encode(text)
 
 
@@ -65,23 +58,11 @@ def test_the_longest_name_stands_whether_it_is_allowed_or_not():
     special = SpecialTokens({"<a": 300, "<a>": 301, ">x": 302})
 
     def encode(text, *allowed):
-        return special.encode(text, str.encode, allowed_special=set(allowed), disallowed_special=())
+        return special.encode(text, str.encode, allowed_special=set(allowed))
 
     assert encode("<a><a", "<a", "<a>") == [301, 300]
     assert encode("<a><a", "<a") == [*b"<a>", 300]
     assert encode("<a>x", ">x") == [*b"<a", 302]
-
-
-def test_what_is_refused_and_the_ways_out():
-    special = NO_SPECIAL.with_more(SPECIAL_SETS["chat"], 300)
-    text = "é <|im_end|>"
-    with pytest.raises(ValueError, match=r"'<\|im_end\|>' at character 2"):
-        special.encode(text, str.encode, allowed_special={"<|im_start|>"})
-    assert special.encode(text, str.encode, allowed_special={"<|im_end|>"}) == [*"é ".encode(), 301]
-    assert special.encode(text, str.encode, disallowed_special={"<|im_start|>"}) == list(text.encode())
-    assert special.encode(text, str.encode, disallowed_special=()) == list(text.encode())
-    with pytest.raises(ValueError, match="'other' at character 0"):  # as in tiktoken, any string may be forbidden
-        special.encode("other", str.encode, disallowed_special={"other"})
 
 
 def test_misspelled_names_are_refused():
@@ -93,10 +74,8 @@ def test_misspelled_names_are_refused():
         special.encode("", str.encode, allowed_special="<|im_end|>")
 
 
-def test_surrogates_cannot_smuggle_a_name_past_the_check():
+def test_surrogates_that_spell_a_name_are_the_name():
     special = SpecialTokens({"<🙂>": 300})
-    with pytest.raises(ValueError, match="at character 1"):
-        special.encode("a<\ud83d\ude42>", str.encode)
     assert special.encode("<\ud83d\ude42>\ud83d", str.encode, allowed_special="all") == [300, *"\ufffd".encode()]
 
 
@@ -126,7 +105,7 @@ def test_impossible_sets_are_refused(ids, reason):
 
 def test_copies_are_equal_and_gaps_are_free():
     special = SpecialTokens({"<a>": 300, "<b>": 301})
-    assert len(SpecialTokens({"<a>": 0}, ordinary=[b"", b"x"])) == 1  # a gap is free
+    assert SpecialTokens({"<a>": 0}, ordinary=[b"", b"x"]).ids  # a gap is free
     copy = pickle.loads(pickle.dumps(special))
     assert copy == special
     assert hash(copy) == hash(special)

@@ -10,7 +10,6 @@ from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
-IDS = tuple(range(256))
 
 
 @settings(deadline=None)
@@ -29,23 +28,6 @@ def test_shuffled_bytes_and_gaps():
     assert vocabulary.merges == ((a, b, 600), (600, a, 700))
     assert not vocabulary.is_trained
     assert vocabulary.ranks == ranks
-
-
-@pytest.mark.parametrize(
-    ("tokens", "byte_ids", "merges", "whole", "reason"),
-    [
-        (BYTES, (1, 0, *IDS[2:]), (), (), "byte 0x00 has id 1"),
-        (BYTES, IDS[:255], (), (), "255 byte ids instead of 256"),
-        ((*BYTES, b"ab"), IDS, ((97, 98, 257),), (), "there are 257 ids"),
-        ((*BYTES, b"ab"), IDS, ((97, 99, 256),), (), "does not give the bytes of id 256"),
-        ((*BYTES, b"", b"a"), IDS, ((97, 256, 257),), (), "one of which is not used"),
-        ((*BYTES, b"ab"), IDS, ((97, 98, 256), (97, 98, 256)), (), "merge 1 repeats merge 0"),
-        ((*BYTES, b""), IDS, (), (256,), "whole chunk"),
-    ],
-)
-def test_impossible_vocabularies(tokens, byte_ids, merges, whole, reason):
-    with pytest.raises(ValueError, match=reason):
-        Vocabulary(tokens, byte_ids, merges, frozenset(whole))
 
 
 @pytest.mark.parametrize("size", [256, 280])

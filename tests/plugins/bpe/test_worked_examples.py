@@ -3,10 +3,7 @@
 import json
 
 import pytest
-import regex
-import tiktoken
 
-import tokbench
 from tokbench.registry.plugins import load_registry
 
 
@@ -42,40 +39,6 @@ def test_naive_bpe(examples, name):
     assert case["n_bytes"] / case["n_tokens"] == case["compression_ratio"]
     for example, ids in case.get("encode", {}).items():
         assert tokenizer.encode(example) == ids
-
-
-def test_naive_bpe_edges(examples):
-    case = examples["naive_bpe"]["edge"]
-    tokenizer = train("naive_bpe", "hello", 257)
-    for text, ids in case["encode"].items():
-        assert tokenizer.encode(text) == ids
-    assert tokenizer.decode(case["decode_lossy"]["ids"]) == case["decode_lossy"]["text"]
-
-
-def test_splits(examples):
-    from tokbench_plugins.bpe import PATTERNS, Splitter
-
-    case = examples["regex_split"]
-    assert PATTERNS["gpt2"] == case["gpt2_pattern"]
-    assert PATTERNS["gpt4"] == case["gpt4_pattern"]
-    for text, chunks in case["gpt2"].items():
-        assert list(Splitter("gpt2")(text)) == chunks
-        assert regex.findall(PATTERNS["gpt2"], text) == chunks
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["gpt2", "cl100k_base"])
-def test_tiktoken(examples, name):
-    case = examples["tiktoken"][name]
-    tokenizer = tokbench.load("tiktoken", encoding=name)
-    encoding = tiktoken.get_encoding(name)
-    if "n_vocab" in case:
-        assert tokenizer.vocab_size == case["n_vocab"]
-    for text, token_id in case["special"].items():
-        assert encoding.encode(text, allowed_special="all") == [token_id]
-        assert token_id not in tokenizer.encode(text)
-    for text, ids in case["encode"].items():
-        assert list(tokenizer.encode(text)) == ids
 
 
 def spelled(piece):

@@ -105,22 +105,7 @@ def test_rows_agree_with_the_cells_at_the_own_size(ran):
     assert rows[0].gain == pytest.approx(1000 * gained / (rows[0].vocab_size - first.vocab_size))
 
 
-def test_options_tell_whether_a_vocabulary_is_cut(write_config):
-    """Removals make a smaller vocabulary another one than the first merges."""
-    tokenizers = "".join(
-        f"  {name}: {{backend: regex_bpe, {given}, train: {{corpus: sample, vocab_size: [300, 400]}}}}\n"
-        for name, given in (("picky", "picky: 0.9"), ("boundless", "superwords: boundless"))
-    )
-    extra = "study: {vocabulary: {sizes: [300]}}\n"
-    results = tokbench.run(write_config(tokenizers=tokenizers, extra=extra), workers=0)
-    lines = {line.line: (line.kind, line.tokenizers) for line in results.studies.get(VOCABULARY_SIZES).lines}
-    assert lines == {
-        "picky": ("ladder", ["picky-300", "picky-400"]),
-        "boundless": ("curve", ["boundless-400", "boundless-300"]),
-    }
-
-
-def test_what_cannot_be_cut_has_the_sizes_trained(ran):
+def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
     results, _ = ran
     lines = {line.line: line for line in results.studies.get(VOCABULARY_SIZES).lines}
     assert {name: line.kind for name, line in lines.items()} == {

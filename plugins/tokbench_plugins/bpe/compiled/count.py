@@ -1,198 +1,73 @@
 """Counting of the different chunks of a stream of documents, compiled by numba.
 
-Different chunks keep the order of first occurrence, because it breaks ties in training.
-
-The hash table has open addressing. The *key* of up to 15 bytes is the bytes and their number in two 64-bit integers; of
-longer chunks, a hash, and the bytes are compared. Its second half is 0 in an empty slot only.
-
-A block of chunks is counted in three loops: compute the keys; count the chunks found in their first slot (nine of ten)
-without a branch; count the rest.
+Different chunks keep the order of first occurrence, because it breaks ties in training. The hash table is the one of
+:mod:`.encode_chunks`: words 2 and 3 of a row are the number of the chunk and its count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from threading import local
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.foundation.jit import compiled, inlined
+from tokbench.foundation.jit import compiled
 from tokbench.tokenizers.batch import valid_unicode
-from tokbench_plugins.bpe.compiled.hashing import GOLDEN, hash_of, same_bytes, word_at
+from tokbench_plugins.bpe.compiled.encode_chunks import LONG, PADDING, begin_of, find, key_of, mix
 from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.bpe.fast.parallel import batches, in_order
-from tokbench_plugins.bpe.fast.train import count_chunks
+from tokbench_plugins.bpe.fast.parallel import batches, count_in_processes
 
-_BLOCK: Final = 1024  # chunks counted at a time; there must be room for all of them
-
-_ONE = np.uint64(1)
-_BYTE = np.uint64(8)
-_HALF = np.uint64(32)
-_TOP_BYTE = np.uint64(56)
-_WORD: Final = 8  # bytes
-_LONG: Final = 2 * _WORD  # bytes from which on a chunk does not fit into a key
-_LONG_KEY = np.uint64(_LONG << 56)
-_FIRST, _SECOND, _NUMBER, _COUNT = (np.uint64(column) for column in range(4))  # the columns of the table
-
-# By the number of bytes: which bits of the first word are the chunk's, by how much less a byte the word that
-# ends with the chunk is shifted to get the bytes behind the first word, and which bits of that are used.
-_FIRST_BITS = np.array([(1 << 8 * min(size, _WORD)) - 1 for size in range(_LONG)], np.uint64)
-_SHIFTS = np.array([8 * (_LONG - 1 - size) if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
-_SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
-
-
-@inlined
-def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
-    size = end - start
-    if size >= _LONG:
-        key = np.uint64(size)
-        for i in range(start, end - 8, 8):
-            key = (key ^ word_at(data, i)) * GOLDEN
-            key ^= key >> _HALF
-        key = (key ^ word_at(data, end - 8)) * GOLDEN  # may overlap the one before
-        return key ^ key >> _HALF, _LONG_KEY
-    second = np.uint64(size) << _TOP_BYTE
-    if start + 8 <= data.size:
-        behind = word_at(data, max(start, end - 8)) >> _SHIFTS[size] >> _BYTE
-        return word_at(data, start) & _FIRST_BITS[size], second | behind & _SECOND_BITS[size]
-    first = np.uint64(0)
-    for i in range(size):
-        first |= np.uint64(data[start + i]) << np.uint64(8 * i)
-    return first, second
-
-
-@inlined
-def _slot(first: Any, second: Any, table: Any) -> Any:
-    mixed = hash_of(first ^ second >> _TOP_BYTE ^ second << _BYTE)
-    return (mixed ^ mixed >> _HALF) & np.uint64(table.shape[0] - 1)
-
-
-@inlined
-def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any) -> Any:
-    size = end - start
-    base = offsets[number]
-    return offsets[number + 1] - base == size and same_bytes(
-        data, np.uint64(start), arena, np.uint64(base), np.uint64(size)
-    )
-
-
-class Chunks(NamedTuple):
-    """Chunks to count."""
-
-    data: Any
-    """uint8[n], joined; no chunk is empty."""
-
-    bounds: Any
-    """int64[c + 1], the start of each, and the end of the last."""
-
-    weights: Any
-    """int64[c], counts; empty for once."""
+_U0, _U1, _U2, _U3, _U4 = (np.uint64(n) for n in (0, 1, 2, 3, 4))
 
 
 class Store(NamedTuple):
     """The different chunks so far."""
 
-    arena: Any
-    """uint8[a]."""
+    rows: Any
+    """uint64[4 * rows]."""
+
+    keys: Any
+    """uint8[n], the bytes of all chunks."""
 
     offsets: Any
-    """int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``."""
-
-    table: Any
-    """uint64[t, 4], key, number and count of the chunk in each slot, or zeros."""
+    """int64[k + 1]; chunk ``k`` is ``keys[offsets[k]:offsets[k + 1]]``."""
 
 
 @compiled
-def _move_table(table: Any, larger: Any) -> None:
-    mask = np.uint64(larger.shape[0] - 1)
-    for old in range(table.shape[0]):
-        if table[old, _SECOND]:
-            slot = _slot(table[old, _FIRST], table[old, _SECOND], larger)
-            while larger[slot, _SECOND]:
-                slot = (slot + _ONE) & mask
-            larger[slot] = table[old]
+def _count_from(data: Any, bounds: Any, store: Any, begin: Any, known: Any) -> tuple[Any, Any]:
+    """Count chunks from ``begin`` on while there is room; return the next chunk and the number of different ones."""
+    rows, keys, offsets = store
+    for chunk in range(begin, bounds.size - 1):
+        start = np.uint64(bounds[chunk])
+        length = np.uint64(bounds[chunk + 1]) - start
+        first, second, mixed = key_of(data, start, length)
+        row, there = find(rows, keys, data, start, length, first, second, begin_of(rows, mixed))
+        if not there:
+            at = np.uint64(offsets[known])
+            full = 32 * known >= 5 * rows.size or known + 1 >= offsets.size
+            if rows[row + _U1] or full or at + length + np.uint64(PADDING) > np.uint64(keys.size):
+                return chunk, known
+            for i in range(np.int64(length)):
+                keys[at + np.uint64(i)] = data[start + np.uint64(i)]
+            offsets[known + 1] = np.int64(at + length)
+            rows[row], rows[row + _U1] = first, second | (at if second & LONG else _U0)
+            rows[row + _U2] = np.uint64(known)
+            known += 1
+        rows[row + _U3] += _U1
+    return bounds.size - 1, known
 
 
 @compiled
-def _read_counts(table: Any, counts: Any) -> None:
-    for slot in range(table.shape[0]):
-        if table[slot, _SECOND]:
-            counts[table[slot, _NUMBER]] = table[slot, _COUNT]
-
-
-@compiled
-def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, table: Any) -> Any:
-    return (
-        4 * (known + chunks) <= 3 * table.shape[0]
-        and known + chunks < offsets.size
-        and offsets[known] + size <= arena.size
-    )
-
-
-@inlined
-def _count_found(keys: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
-    firsts, seconds = keys
-    left: Any = 0
-    for i in range(size):
-        slot = _slot(firsts[i], seconds[i], table)
-        differ = (table[slot, _FIRST] ^ firsts[i]) | (table[slot, _SECOND] ^ seconds[i])
-        hit = np.uint64(differ == 0) & np.uint64(seconds[i] < _LONG_KEY)
-        table[slot, _COUNT] += hit * (np.uint64(weights[begin + i]) if weights.size else _ONE)
-        rest[left] = i
-        left += 1 - np.int64(hit)
-    return left
-
-
-@inlined
-def _count(first: Any, second: Any, chunks: Any, chunk: Any, store: Any, known: Any) -> Any:
-    data, bounds, weights = chunks
-    arena, offsets, table = store
-    start, end = bounds[chunk], bounds[chunk + 1]
-    weight = np.uint64(weights[chunk]) if weights.size else _ONE
-    slot = _slot(first, second, table)
-    while table[slot, _SECOND]:
-        if (
-            table[slot, _FIRST] == first
-            and table[slot, _SECOND] == second
-            and (second < _LONG_KEY or _same(data, start, end, arena, offsets, table[slot, _NUMBER]))
-        ):
-            table[slot, _COUNT] += weight
-            return known
-        slot = (slot + _ONE) & np.uint64(table.shape[0] - 1)
-    table[slot, _FIRST], table[slot, _SECOND] = first, second
-    table[slot, _NUMBER], table[slot, _COUNT] = known, weight
-    base = offsets[known]
-    for i in range(end - start):
-        arena[base + i] = data[start + i]
-    offsets[known + 1] = base + end - start
-    return known + 1
-
-
-@compiled
-def _add_chunks(chunks: Any, begin: Any, store: Any, known: Any) -> tuple[Any, Any]:
-    """Count chunks from ``begin`` on until room may run out; return the next chunk and the number of different ones."""
-    data, bounds, weights = chunks
-    arena, offsets, table = store
-    firsts, seconds = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    rest = np.empty(_BLOCK, np.int64)
-    n_chunks = bounds.size - 1
-    while begin < n_chunks:
-        size = min(_BLOCK, n_chunks - begin)
-        if not _has_room(size, bounds[begin + size] - bounds[begin], arena, offsets, known, table):
-            break
-        for i in range(size):
-            firsts[i], seconds[i] = _key(data, bounds[begin + i], bounds[begin + i + 1])
-        for at in range(_count_found((firsts, seconds), weights, begin, size, table, rest)):
-            i = rest[at]
-            known = _count(firsts[i], seconds[i], chunks, begin + i, store, known)
-        begin += size
-    return begin, known
-
-
-_NO_WEIGHTS: Final = np.empty(0, np.int64)
+def _move_rows(rows: Any, larger: Any) -> None:
+    mask = np.uint64(larger.size - 1)
+    for old in range(0, rows.size, 4):
+        first, second = rows[old], rows[old + 1]
+        if second:
+            row = begin_of(larger, first if second & LONG else mix(first, second))
+            while larger[row + _U1]:
+                row = (row + _U4) & mask
+            larger[row : row + _U4] = rows[old : old + 4]
 
 
 class Counts(NamedTuple):
@@ -208,58 +83,46 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:
-        """Put counts into arrays.
-
-        >>> Counts.of({"no": 2, "é": 1}).offsets.tolist()
-        [0, 2, 4]
-        """
+        """Put counts into arrays."""
         data, offsets = encode_documents(list(counts))
         return cls(data, offsets, np.fromiter(counts.values(), np.int64, len(counts)))
 
 
 class ChunkCounter:
-    """Counts different chunks.
-
-    >>> counter = ChunkCounter()
-    >>> counter.add(*encode_documents(["no", "yes", "no"]))
-    >>> counter.add(*Counts.of({"yes": 5, "maybe": 1}))
-    >>> counts = counter.counts()
-    >>> counts.data.tobytes(), counts.counts.tolist()
-    (b'noyesmaybe', [2, 6, 1])
-    """
+    """Counts different chunks."""
 
     def __init__(self) -> None:
-        self.known = 0
-        self._data = np.empty(1 << 16, np.uint8)
-        self._offsets = np.zeros((1 << 12) + 1, np.int64)
-        self._table = aligned_zeros(4 << 13).reshape(-1, 4)  # a slot lies within one cache line
+        self._known = 0
+        self._store = Store(aligned_zeros(4 << 13), np.empty(1 << 16, np.uint8), np.zeros((1 << 12) + 1, np.int64))
 
-    def add(
-        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
-    ) -> None:
-        given = Chunks(data, offsets, weights)
-        first, chunks = 0, offsets.size - 1
-        while first < chunks:
-            last = min(first + _BLOCK, chunks)
-            self.make_room(last - first, int(offsets[last] - offsets[first]))
-            store = Store(self._data, self._offsets, self._table)
-            first, self.known = _add_chunks(given, first, store, self.known)
+    def add(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        """Count the chunks of ``data``, behind which there are ``PADDING`` bytes more; none may be empty."""
+        chunk = 0
+        while True:
+            chunk, self._known = _count_from(data, offsets, self._store, chunk, self._known)
+            if chunk == offsets.size - 1:
+                return
+            self._make_room(int(offsets[chunk + 1] - offsets[chunk]))
 
     def counts(self) -> Counts:
-        counts = np.empty(self.known, np.int64)
-        _read_counts(self._table, counts)
-        return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
+        rows, keys, offsets = self._store
+        used = rows.reshape(-1, 4)[rows[1::4] != 0]
+        counts = np.empty(self._known, np.int64)
+        counts[used[:, 2].astype(np.int64)] = used[:, 3]
+        return Counts(keys[: offsets[self._known]], offsets[: self._known + 1], counts)
 
-    def make_room(self, chunks: int, size: int) -> None:
-        used = int(self._offsets[self.known])
-        if used + size > self._data.size:
-            self._data = grown(self._data, used, used + size)
-        if self.known + chunks >= self._offsets.size:
-            self._offsets = grown(self._offsets, self.known + 1)
-        if 4 * (self.known + chunks) > 3 * len(self._table):
-            table = aligned_zeros(2 * self._table.size).reshape(-1, 4)
-            _move_table(self._table, table)
-            self._table = table
+    def _make_room(self, size: int) -> None:
+        rows, keys, offsets = self._store
+        used = int(offsets[self._known])
+        if self._known + 1 >= offsets.size:
+            offsets = grown(offsets, self._known + 1)
+        elif used + size + PADDING > keys.size:
+            keys = grown(keys, used, used + size + PADDING)
+        else:
+            larger = aligned_zeros(2 * rows.size)
+            _move_rows(rows, larger)
+            rows = larger
+        self._store = Store(rows, keys, offsets)
 
 
 def aligned_zeros(size: int) -> NDArray[np.uint64]:
@@ -285,72 +148,35 @@ class Utf8Documents(NamedTuple):
 
 
 def encode_documents(documents: Sequence[str]) -> Utf8Documents:
-    """Return the UTF-8 of all documents in one array; lone surrogates become U+FFFD.
-
-    >>> data, offsets = encode_documents(["né", "", "o"])
-    >>> data.tolist(), offsets.tolist()
-    ([110, 195, 169, 111], [0, 3, 3, 4])
-    """
+    """Return the UTF-8 of all documents in one array, with room behind; lone surrogates become U+FFFD."""
     try:
         encoded = [document.encode() for document in documents]
     except UnicodeEncodeError:
         encoded = [valid_unicode(document).encode() for document in documents]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    data = bytearray().join(encoded)  # writable: numba would compile once more for arrays that are not
+    data = bytearray().join(
+        [*encoded, bytes(PADDING)]
+    )  # writable: numba would compile once more for arrays that are not
     return Utf8Documents(np.frombuffer(data, np.uint8), offsets)
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:
     """Count the chunks, in order of first occurrence; ``pattern=None`` makes each document one chunk.
 
-    Named patterns run in threads, because their scanners release the GIL; ``regex`` runs in processes.
+    Splits that have no scanner run in ``processes``.
 
     >>> counts = count_documents(["no no", "no!"], "gpt2")
     >>> counts.data.tobytes(), counts.offsets.tolist(), counts.counts.tolist()
     (b'no no!', [0, 2, 5, 6], [2, 1, 1])
     """
-    if pattern is None or scanner(pattern) is not None:
-        return _count_in_threads(documents, pattern, processes)
+    if pattern is not None and scanner(pattern) is None:
+        return Counts.of(count_in_processes(documents, pattern, processes))
     counter = ChunkCounter()
-    for counts in in_order(partial(_count_batch, pattern), batches(documents), processes):
-        counter.add(*counts)
+    for batch in batches(documents):
+        data, offsets = encode_documents(batch)
+        if pattern is not None and (scan := scanner(pattern)):
+            counter.add(data, np.concatenate([offsets[:1], scan.ends(data, offsets)]))
+        else:
+            counter.add(data, np.unique(offsets))  # an empty document is not a chunk
     return counter.counts()
-
-
-class _Own(local):
-    def __init__(self) -> None:
-        self.counter = ChunkCounter()
-
-
-def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
-    own = _Own()
-
-    def work(batch: Sequence[str]) -> tuple[ChunkCounter, int, int]:
-        counter = own.counter
-        before = counter.known
-        _scan_batch(counter, pattern, batch)
-        return counter, before, counter.known
-
-    news = list(in_order(work, batches(documents), threads, threads=True))
-    counted = {counter: counter.counts() for counter, _, _ in news}
-    if len(counted) == 1:
-        return counted.popitem()[1]
-    together = ChunkCounter()
-    for counter, before, after in news:
-        data, offsets, counts = counted[counter]
-        together.add(data, offsets[before : after + 1], counts[before:after])
-    return together.counts()
-
-
-def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]) -> None:
-    data, offsets = encode_documents(batch)
-    if pattern is not None and (scan := scanner(pattern)):
-        offsets = np.concatenate([offsets[:1], scan.ends(data, offsets)])
-    elif not all(batch):  # an empty document is not a chunk
-        offsets = np.unique(offsets)
-    counter.add(data, offsets)
-
-
-def _count_batch(pattern: str | None, batch: Sequence[str]) -> Counts:
-    return Counts.of(count_chunks(batch, pattern))

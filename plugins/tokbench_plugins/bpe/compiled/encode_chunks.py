@@ -28,7 +28,9 @@ _U0, _U1, _U2, _U3, _U4, _U8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
 _U15, _U28, _U32, _U40, _U56 = (np.uint64(n) for n in (15, 28, 32, 40, 56))
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _LEARNED: Final = np.uint64(1 << 63)
-_LONG: Final = np.uint64(1 << 63)
+LONG: Final = np.uint64(1 << 63)
+"""In the second word of the key of a long chunk."""
+
 _COUNT: Final = np.uint64(0x7F)
 _ID: Final = np.uint64((1 << 28) - 1)
 _WHERE: Final = np.uint64((1 << 40) - 1)
@@ -62,7 +64,8 @@ class Tables(NamedTuple):
 
 
 @compiled
-def _mix(a: Any, b: Any) -> Any:
+def mix(a: Any, b: Any) -> Any:
+    """Return the hash of two words."""
     mixed = (a ^ (b * _FACTOR)) * GOLDEN
     mixed = (mixed ^ (mixed >> _U32)) * _FACTOR
     return mixed ^ (mixed >> _U28)
@@ -76,19 +79,20 @@ def key_of(data: Any, start: Any, length: Any) -> Any:
         first = word_at(data, start) & (_ALL >> (_U8 * (_U8 - low)))
         second = word_at(data, start + _U8) & ((_U1 << (_U8 * (length - low))) - _U1)
         second |= length << _U56
-        return first, second, _mix(first, second)
+        return first, second, mix(first, second)
     mixed = length
     at = start
     end = start + length - _U8
     while at < end:
-        mixed = _mix(mixed, word_at(data, at))
+        mixed = mix(mixed, word_at(data, at))
         at += _U8
-    mixed = _mix(mixed, word_at(data, end))
-    return mixed, _LONG | (length << _U40), mixed
+    mixed = mix(mixed, word_at(data, end))
+    return mixed, LONG | (length << _U40), mixed
 
 
 @compiled
-def _begin_of(rows: Any, mixed: Any) -> Any:
+def begin_of(rows: Any, mixed: Any) -> Any:
+    """Return the row at which the search for a hash begins."""
     return (mixed * _U4) & np.uint64(len(rows) - 1)
 
 
@@ -104,7 +108,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
         if rows[row] == first:
             if there == second:
                 return row, True
-            if there & _LONG and there & ~_WHERE == second and same_bytes(keys, there & _WHERE, data, start, length):
+            if there & LONG and there & ~_WHERE == second and same_bytes(keys, there & _WHERE, data, start, length):
                 return row, True
         row = (row + _U4) & mask
     return row, False
@@ -158,11 +162,11 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
     rows, keys = tables.rows, tables.keys
     for token in range(len(starts)):
         first, second, mixed = key_of(keys, starts[token], lengths[token])
-        row, known = find(rows, keys, keys, starts[token], lengths[token], first, second, _begin_of(rows, mixed))
+        row, known = find(rows, keys, keys, starts[token], lengths[token], first, second, begin_of(rows, mixed))
         if not known:
             if rows[row + _U1] != _U0:
                 return False
-            rows[row], rows[row + _U1] = first, second | (starts[token] if second & _LONG else _U0)
+            rows[row], rows[row + _U1] = first, second | (starts[token] if second & LONG else _U0)
             write(rows, tables.spans, tables.state, row, ids, np.uint64(token), _U1, _U0)
     return True
 
@@ -181,7 +185,7 @@ def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, 
     ):
         state[_FULL] = _U1
         return False
-    if second & _LONG:
+    if second & LONG:
         for i in range(np.int64(length)):
             keys[at + np.uint64(i)] = data[start + np.uint64(i)]
         second |= at
@@ -208,7 +212,7 @@ def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step:
         starts[k], lengths[k] = start, length
         if length <= longest:
             firsts[k], seconds[k], mixed = key_of(data, start, length)
-            begins[k] = _begin_of(rows, mixed)
+            begins[k] = begin_of(rows, mixed)
             prefetch(rows, begins[k])
         else:
             firsts[k], seconds[k], begins[k] = _U0, _NO_KEY, _U0

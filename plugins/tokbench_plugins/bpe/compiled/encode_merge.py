@@ -252,14 +252,11 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
     return ranks
 
 
-@copied
-def merge_by_heap(ids: Any, ranks: Any, pairs: Any, pair_ranks: Any, made: Any, rank_of_pair: Any) -> int:
-    """Merge ids in place, and return their number.
-
-    ``ranks`` is uint32[n], the rank of each pair by the place of its left half, and is overwritten. ``pairs`` and
-    ``pair_ranks`` are the tables of ``rank_of_pair``, a function such as :func:`.pair_tables.rank_of`.
-    """
-    length = len(ids)
+@compiled
+def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
+    """Write the ids of one chunk to ``ids``, which has room for one per byte, and return their number."""
+    pairs, displacements = merging.pairs, merging.displacements
+    ranks = _first_ranks(data, start, length, merging.byte_ids, merging.byte_pairs, ids)
     after = np.arange(1, length + 1).astype(np.uint32)
     before = np.arange(-1, length - 1).astype(np.int32)
     # A merge takes one entry or more out and puts two in: never more than two per id.
@@ -279,7 +276,7 @@ def merge_by_heap(ids: Any, ranks: Any, pairs: Any, pair_ranks: Any, made: Any, 
         rank = ranks[at]
         if rank != entry >> _HALF:
             continue  # another merge has taken one of the halves
-        token = made[rank]
+        token = merging.made[rank]
         end = np.int64(after[at])
         following = np.int64(after[end])
         ids[at] = token
@@ -287,20 +284,13 @@ def merge_by_heap(ids: Any, ranks: Any, pairs: Any, pair_ranks: Any, made: Any, 
         ranks[end] = ranks[at] = NO_RANK
         if following < length:
             before[following] = at
-            size = _offer(ranks, at, rank_of_pair(pairs, pair_ranks, token, ids[following]), heap, size)
+            size = _offer(ranks, at, rank_of(pairs, displacements, token, ids[following]), heap, size)
         previous = before[at]
         if previous >= 0:
-            size = _offer(ranks, previous, rank_of_pair(pairs, pair_ranks, ids[previous], token), heap, size)
+            size = _offer(ranks, previous, rank_of(pairs, displacements, ids[previous], token), heap, size)
     written, at = 0, np.int64(0)
     while at < length:
         ids[written] = ids[at]
         written += 1
         at = np.int64(after[at])
     return written
-
-
-@compiled
-def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
-    """Write the ids of one chunk to ``ids``, which has room for one per byte, and return their number."""
-    ranks = _first_ranks(data, start, length, merging.byte_ids, merging.byte_pairs, ids)
-    return merge_by_heap(ids[:length], ranks, merging.pairs, merging.displacements, merging.made, rank_of)

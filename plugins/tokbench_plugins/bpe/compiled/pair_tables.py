@@ -77,10 +77,6 @@ def pair_tables(merges: NDArray[np.int64]) -> PairTables:
 
     Raises:
         ValueError: no collision-free table was found after five doublings.
-
-    >>> pairs, displacements = pair_tables(np.array([[97, 98, 0], [256, 99, 1]]))
-    >>> [int(rank_of(pairs, displacements, *pair)) for pair in ((97, 98), (256, 99))]
-    [0, 1]
     """
     size = max(_LEAST, 1 << (5 * len(merges) // 4).bit_length())
     buckets = 1 << (len(merges) // 4).bit_length()
@@ -138,11 +134,6 @@ def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.
 
     A merge of two bytes is certain if its rank is below the second number of the pair before and the third of the pair
     behind. Both are 0 where a merge of lower rank takes the result.
-
-    >>> vocabulary = Vocabulary.trained([(98, 99), (97, 98), (97, 256)])
-    >>> ranked = np.array([[98, 99, 0, 256], [97, 98, 1, 257], [97, 256, 2, 258]])
-    >>> byte_pairs(vocabulary, ranked)[4 * (256 * 97 + 98) :][:4].tolist()
-    [1, 1, 1, 257]
     """
     table = np.full((FIRST_MERGE, FIRST_MERGE, 4), NO_RANK, np.uint32)
     byte_of = np.full(len(vocabulary.tokens), -1, np.int64)

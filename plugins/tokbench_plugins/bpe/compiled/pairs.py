@@ -14,7 +14,7 @@ from tokbench_plugins.bpe.vocabulary import Pair
 GAP: Final = -1
 TAIL: Final = -2
 KEY, COUNT, START, END = range(4)  # the columns of ``pairs``
-MADE, PAIRS, ARENA, HEAP, THRESHOLD, DISJOINT, STATE = range(7)  # the entries of ``state``, and their number
+MADE, PAIRS, ARENA, HEAP, THRESHOLD, STATE = range(6)  # the entries of ``state``, and their number
 
 
 class Text(NamedTuple):
@@ -55,8 +55,7 @@ class Text(NamedTuple):
     """int64[v], the merged pairs as numbers."""
 
     state: Any
-    """int64[6]: ids made, rows of ``pairs`` used, of ``arena``, of ``heap``, the threshold, and 1 if pairs are ranked
-    by merges that would happen, 0 if by their count."""
+    """int64[5]: ids made, rows of ``pairs`` used, of ``arena``, of ``heap``, and the threshold."""
 
 
 @inlined
@@ -171,6 +170,13 @@ def drop_best(text: Any) -> None:
 
 
 @compiled
+def forbid_best(text: Any, row: Any) -> None:
+    """Take the first pair of the heap out for good."""
+    drop_best(text)
+    text.pairs[row, COUNT] = 0
+
+
+@compiled
 def _refill(text: Any, smallest: Any) -> Any:
     highest = 0
     for row in range(text.state[PAIRS]):
@@ -184,20 +190,6 @@ def _refill(text: Any, smallest: Any) -> Any:
 
 
 @compiled
-def _times(text: Any, row: Any) -> Any:
-    flat, arena = text.flat, text.arena
-    token = text.pairs[row, KEY] & 0xFFFF_FFFF
-    width = text.widths[token]
-    times, taken = 0, -1
-    for at in range(text.pairs[row, START], text.pairs[row, END]):
-        position = arena[at]
-        if position != taken and flat[position] == token and flat[position + width] == token:
-            times += text.weights[text.weight_index[position]]
-            taken = position + width
-    return times
-
-
-@compiled
 def best_pair(text: Any, smallest: Any) -> Any:
     """Return the row of the pair to merge; -1 if no pair is left."""
     flat, pairs, heap, arena = text.flat, text.pairs, text.heap, text.arena
@@ -207,9 +199,6 @@ def best_pair(text: Any, smallest: Any) -> Any:
         row = heap[0, _PAIR]
         count, rank = pairs[row, COUNT], pairs[row, KEY]
         left, right = rank >> 32, rank & 0xFFFF_FFFF
-        # At least half of its count: so the pair that has the highest one stays in a newly filled heap.
-        if left == right and text.state[DISJOINT] and count >= text.state[THRESHOLD]:
-            count = _times(text, row)
         if count < text.state[THRESHOLD]:
             drop_best(text)
             continue

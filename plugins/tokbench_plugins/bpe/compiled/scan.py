@@ -14,10 +14,6 @@ Each named pattern is an automaton that reads each character once. Where a bound
     before this character, which begins a chunk.
 
 Any transition that is not listed below ends the chunk: it reports what is owed and ``HERE``.
-
->>> tables = class_tables()
->>> [tables.class_of(c) for c in "x \u0301"] == [letter_class(LOWER), BLANK, MARK]
-True
 """
 
 from __future__ import annotations
@@ -71,10 +67,6 @@ class ClassTables(NamedTuple):
 
     pages: NDArray[np.int32]
     """int32[4352]; the class of character ``c`` is ``classes[pages[c >> 8] + (c & 255)]``."""
-
-    def class_of(self, character: str) -> int:
-        code = ord(character)
-        return int(self.classes[self.pages[code >> 8] + (code & 255)])
 
 
 @cache
@@ -247,7 +239,7 @@ class Scanned(NamedTuple):
 
 
 AUTOMATA: Final = {"gpt2": Scanned(_gpt2, GPT2), "gpt4": Scanned(_gpt4, GPT4), "o200k": Scanned(_o200k, O200K)}
-"""The scanned splits, by their names in :data:`..patterns.SPLITS`."""
+"""The scanned splits, by their names in :data:`..patterns.PATTERNS`."""
 
 
 @cache
@@ -256,10 +248,6 @@ def transitions(name: str) -> NDArray[np.uint16]:
 
     In a state that begins at ``s`` a character of class ``c`` reports the boundaries in the lowest bits of ``t =
     transitions[s + c]``, and leads to the state that begins at ``t >> STATE_SHIFT``. The first state begins at 0.
-
-    >>> t = int(transitions("gpt2")[BLANK])  # a blank at the start of a text
-    >>> t & HERE, int(transitions("gpt2")[(t >> STATE_SHIFT) + NUMBER]) & HERE  # and then a number
-    (0, 0)
     """
     return np.array(AUTOMATA[name].automaton().table(), np.uint16)
 
@@ -337,22 +325,13 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
 
 
 def scanner(pattern: str) -> Scanner | None:
-    r"""Return the scanner of a split; ``None`` if :data:`AUTOMATA` has none.
-
-    >>> scanner(r"\w+") is None
-    True
-    """
+    """Return the scanner of a split; ``None`` if :data:`AUTOMATA` has none."""
     name = pattern_name(pattern)
     return Scanner(name) if name in AUTOMATA else None
 
 
 class Scanner:
-    """Cuts UTF-8 bytes into the chunks of one pattern of :data:`AUTOMATA`.
-
-    >>> data = np.frombuffer(bytearray(b"Far   away, in 2024"), np.uint8)
-    >>> Scanner("gpt2").ends(data).tolist()
-    [3, 5, 10, 11, 14, 19]
-    """
+    """Cuts UTF-8 bytes into the chunks of one pattern of :data:`AUTOMATA`."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -20,7 +20,7 @@ import numpy as np
 from tokbench.foundation.jit import compiled, inlined
 from tokbench.foundation.progress import silent
 from tokbench.tokenizers.backend import TrainProgress
-from tokbench_plugins.bpe.compiled.count import ChunkCounter, Counts, count_documents, grown
+from tokbench_plugins.bpe.compiled.count import Counts, grown
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
     COUNT,
@@ -227,16 +227,6 @@ def merge_up_to(text: Any, until: Any, smallest: Any) -> Any:
         _merge_row(text, row, made, smallest)
         text.state[MADE] = made + 1
     return DONE
-
-
-def make_ready(pattern: str | None, tie: Tie) -> None:
-    """Compile all functions of training by training on two words."""
-    ChunkCounter().make_room(1 << 13, 0)
-    text = _laid_out(count_documents(["low lower"], pattern), FIRST_MERGE + 2)
-    index_pairs(text)
-    for lacking in (ARENA_FULL, TABLE_FULL):
-        text = _with_more_room(text, lacking)
-    merge_all(text, tie, silent)
 
 
 def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = silent) -> list[Pair]:

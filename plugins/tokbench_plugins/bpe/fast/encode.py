@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
-
-MergeIds = Callable[[list[int], Mapping[Pair, int], Sequence[int]], list[int]]
-"""Merges the ids of one chunk, as :func:`merge_ids` does."""
 
 _CACHED_CHUNKS = 1 << 16
 _LONGEST_CACHED = 64  # characters; longer chunks rarely repeat, and would fill the memory
@@ -100,13 +97,10 @@ class Encoder(ChunkEncoder):
     [257, 32, 257]
     """
 
-    def __init__(
-        self, vocabulary: Vocabulary | Sequence[Pair], pattern: str | None = None, merge: MergeIds = merge_ids
-    ) -> None:
+    def __init__(self, vocabulary: Vocabulary | Sequence[Pair], pattern: str | None = None) -> None:
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = Vocabulary.trained(vocabulary)
         super().__init__(pattern)
-        self._merge = merge
         self._vocabulary = vocabulary
         self._byte_ids = vocabulary.byte_ids
 
@@ -127,4 +121,4 @@ class Encoder(ChunkEncoder):
         data = chunk.encode()
         if data in self._whole:
             return [self._whole[data]]
-        return self._merge(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)
+        return merge_ids(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)

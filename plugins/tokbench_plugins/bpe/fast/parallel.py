@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
@@ -19,11 +19,7 @@ _Result = TypeVar("_Result")
 
 
 def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
-    """Yield lists of at least ``size`` characters, except the last.
-
-    >>> list(batches(["ab", "c", "def", "g"], 3))
-    [['ab', 'c'], ['def'], ['g']]
-    """
+    """Yield lists of at least ``size`` characters, except the last."""
     batch: list[str] = []
     room = size
     for document in documents:
@@ -36,20 +32,12 @@ def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]
         yield batch
 
 
-def in_order(
-    work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int, *, threads: bool = False
-) -> Iterator[_Result]:
-    """Yield the results of work on each item, in order; several run at a time, up to ``workers`` items ahead.
-
-    >>> list(in_order(str.upper, iter(["a", "b", "c"]), 2, threads=True))
-    ['A', 'B', 'C']
-    """
+def in_order(work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int) -> Iterator[_Result]:
+    """Yield the results of work on each item, in order, from processes that are up to ``workers`` items ahead."""
     if workers == 1:
         yield from map(work, items)
         return
-    executor: ThreadPoolExecutor | ProcessPoolExecutor
-    # Processes are spawned: a fork of a process with threads may hang.
-    executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers, get_context("spawn"))
+    executor = ProcessPoolExecutor(workers, get_context("spawn"))  # a fork of a process with threads may hang
     pending: deque[Future[_Result]] = deque()
     try:
         pending.extend(executor.submit(work, item) for item in islice(items, workers + 1))

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from tokbench.foundation.progress import silent
 from tokbench.tokenizers.backend import TrainProgress
@@ -31,11 +30,7 @@ _REPORTS = 200  # calls of ``progress``, about
 
 
 def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int]:
-    """Count the chunks, in order of first occurrence.
-
-    >>> count_chunks(["no no", "no!"], "gpt2")
-    {'no': 2, ' no': 1, '!': 1}
-    """
+    """Count the chunks, in order of first occurrence."""
     split = Splitter(pattern)
     counts: defaultdict[str, int] = defaultdict(int)
     for document in documents:
@@ -52,48 +47,18 @@ def train_merges(
     >>> train_merges({"aab": 2, "ab": 3}, 258)
     [(97, 98), (97, 256)]
     """
-    sequences = ((chunk.encode(), count) for chunk, count in chunks.items())
-    return [made.pair for made in continue_merges(sequences, range(FIRST_MERGE, vocab_size), progress, tie)]
-
-
-class Learned(NamedTuple):
-    """A merge that was learned."""
-
-    pair: Pair
-
-    times: int
-    """How often it replaced the pair."""
-
-
-def continue_merges(
-    sequences: Iterable[tuple[Sequence[int], int]],
-    ids: Sequence[int],
-    progress: TrainProgress = silent,
-    tie: Tie = "first",
-    allowed: Callable[[Pair], bool] = lambda _: True,
-    *,
-    overlapping: bool = True,
-) -> Iterator[Learned]:
-    """Yield merges as :func:`..literal.continue_literally` does, from any ids on.
-
-    ``sequences`` has the ids and the count of each different chunk, in order of first occurrence. ``allowed`` is called
-    once for each pair. ``overlapping=False`` counts as :func:`..literal.count_merges` does.
-
-    >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
-    [Learned(pair=(256, 99), times=2)]
-    """
-    total = len(ids)
+    total = vocab_size - FIRST_MERGE
     stride = max(1, total // _REPORTS)
     progress(0, total)
-    text = LinkedText(sequences, tie, overlapping=overlapping)
-    done = 0
-    while done < total and (best := text.pop_best()) is not None:
-        if allowed(best):
-            yield Learned(best, text.merge(best, ids[done]))
-            done += 1
-            if done % stride == 0:
-                progress(done, total)
-    progress(done, done)
+    text = LinkedText(((chunk.encode(), count) for chunk, count in chunks.items()), tie)
+    merges: list[Pair] = []
+    while len(merges) < total and (best := text.pop_best()) is not None:
+        text.merge(best, FIRST_MERGE + len(merges))
+        merges.append(best)
+        if len(merges) % stride == 0:
+            progress(len(merges), total)
+    progress(len(merges), len(merges))
+    return merges
 
 
 class LinkedText:
@@ -109,9 +74,8 @@ class LinkedText:
             position, or 0 if the smallest pair wins a tie.
     """
 
-    def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie, *, overlapping: bool = True) -> None:
+    def __init__(self, sequences: Iterable[tuple[Sequence[int], int]], tie: Tie) -> None:
         self.first_wins = tie == "first"
-        self.overlapping = overlapping
         self.ids = [EMPTY]
         self.weights = [0]
         for sequence, weight in sequences:
@@ -135,22 +99,7 @@ class LinkedText:
         heapq.heappush(self.heap, self.entry(pair))
 
     def entry(self, pair: Pair) -> tuple[int, int, Pair]:
-        count = self.counts[pair] if self.overlapping else self.times(pair)
-        return -count, self.positions[pair][-1] if self.first_wins else 0, pair
-
-    def times(self, pair: Pair) -> int:
-        """Return how often a pair would be merged now; three equal ids in a row are one merge."""
-        left, right = pair
-        if left != right:
-            return self.counts[pair]
-        ids, after = self.ids, self.after
-        times, taken = 0, EMPTY
-        for start in reversed(self.positions[pair]):
-            end = after[start]
-            if start != taken and ids[start] == left and ids[end] == right:
-                times += self.weights[start]
-                taken = end
-        return times
+        return -self.counts[pair], self.positions[pair][-1] if self.first_wins else 0, pair
 
     def pop_best(self) -> Pair | None:
         """Take out the most frequent pair, ties broken by the rule; ``None`` if none is left."""
@@ -173,6 +122,7 @@ class LinkedText:
         return None
 
     def merge(self, pair: Pair, made: int) -> int:
+        """Replace a pair, and return how often it was there."""
         ids, before, after, weights = self.ids, self.before, self.after, self.weights
         counts, positions = self.counts, self.positions
         left, right = pair

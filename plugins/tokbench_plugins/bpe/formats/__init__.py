@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
-from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tiktoken_ranks import (
     DEFAULT_SPLIT,
@@ -40,7 +39,6 @@ EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
     "tiktoken": (".tiktoken", _write_ranks),
     "huggingface": (".tokenizer.json", write_tokenizer_json),
     "gpt2": ("", _write_gpt2),
-    "listing": (".merges.txt", write_listing),
 }
 """By name: the ending of the file's name (GPT-2's two files make a folder), and the function that writes it."""
 
@@ -51,13 +49,11 @@ __all__ = [
     "Parts",
     "ranks_of",
     "read_gpt2_files",
-    "read_listing",
     "read_pattern",
     "read_ranks",
     "read_ranks_file",
     "read_tokenizer_json",
     "write_gpt2_files",
-    "write_listing",
     "write_ranks",
     "write_tokenizer_json",
 ]

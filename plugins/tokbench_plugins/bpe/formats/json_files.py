@@ -11,34 +11,18 @@ from tokbench.foundation.parsing import TextError, parse_json
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """Return the content of a file whose outermost value is an object; no key may be there twice."""
+    """Return the content of a file whose outermost value is an object."""
     try:
-        content = parse_json(read_file(path, text=True), _no_key_twice)
+        content = parse_json(read_file(path, text=True))
     except TextError as error:
         raise BackendError(f"{error.at(path)}; get the file anew") from error
-    except ValueError as error:
-        raise BackendError(f"{path}: not JSON: {error}; get the file anew") from error
     if not isinstance(content, dict):
         raise BackendError(f"{path}: not a JSON object but {type(content).__name__}; is it the right file?")
     return content
 
 
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in content:
-            raise ValueError(f"the key {key!r} is there twice")
-        content[key] = value
-    return content
-
-
 def ids_by_name(value: Any, where: str) -> dict[str, int]:
-    """Return a value if it is an object of integers, else raise ValueError; ``where`` names it in messages.
-
-    >>> ids_by_name({"a": 1, "b": "2"}, "model.vocab")
-    Traceback (most recent call last):
-    ValueError: model.vocab['b'] is '2', not an id
-    """
+    """Return a value if it is an object of integers, else raise ValueError; ``where`` names it in messages."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} is not an object")  # noqa: TRY004 - a fault of the file, not of a caller
     for name, token_id in value.items():

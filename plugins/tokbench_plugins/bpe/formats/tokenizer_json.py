@@ -88,12 +88,7 @@ def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
 
 
 def read_tokenizer_json(path: Path) -> Parts:
-    """Return the parts of the byte-level BPE in a ``tokenizer.json``.
-
-    >>> read_tokenizer_json(Path("tokenizer.json"))
-    Traceback (most recent call last):
-    tokbench.foundation.errors.BackendError: tokenizer.json: No such file or directory
-    """
+    """Return the parts of the byte-level BPE in a ``tokenizer.json``."""
     content = read_json_object(path)
     try:
         return _parts(content)

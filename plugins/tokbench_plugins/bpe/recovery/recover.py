@@ -21,7 +21,7 @@ from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
-from tokbench_plugins.bpe.recovery.stored import recovered_from_ranks_once, recovered_once
+from tokbench_plugins.bpe.recovery.stored import recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
@@ -50,21 +50,18 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     for token, token_id in ranks.items():
         listed[token_id] = token
     tokens, byte_ids = tuple(listed), tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
-    make = partial(_checked_merges, ranks, tokens, byte_ids)
-    is_small = sum(map(len, ranks)) < _WORTH_KEEPING
-    merges, whole_chunks = make() if is_small else recovered_from_ranks_once(ranks, make)
-    return Vocabulary.checked_before(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
+    make = partial(_all_merges, ranks, tokens)
+    merges, whole_chunks = make() if sum(map(len, ranks)) < _WORTH_KEEPING else recovered_once(ranks.items(), make)
+    return Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
 
 
 def _ids(whole_chunks: Iterable[WholeChunk]) -> frozenset[int]:
     return frozenset(chunk.made for chunk in whole_chunks)
 
 
-def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_ids: tuple[int, ...]) -> Recovered:
+def _all_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...]) -> Recovered:
     merges, whole_chunks = recover(ranks)
-    merges = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
-    Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))  # which refuses what is not sound
-    return Recovered(merges, whole_chunks)
+    return Recovered(_with_halves_that_come_later(merges, whole_chunks, tokens, ranks), whole_chunks)
 
 
 def _with_halves_that_come_later(
@@ -95,11 +92,7 @@ def _with_halves_that_come_later(
 
 
 def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
-    """Return the ids of the tokens that contain one of the parts.
-
-    >>> sorted(_with_one_of([b"ab", b"c"], [b"a", b"bc", b"xab"]))
-    [1, 2]
-    """
+    """Return the ids of the tokens that contain one of the parts."""
     joined, ends = b"".join(tokens), list(accumulate(map(len, tokens)))
     having = set()
     for part in parts:
@@ -120,7 +113,6 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
     >>> merges, whole_chunks[0].made, whole_chunks[0].parts
     ([(97, 98, 256), (256, 99, 257)], 258, (120, 121, 122))
     """
-    _check(ranks)
     return Recovery(candidates_of_ranks(ranks), late=False).run()
 
 
@@ -139,11 +131,6 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
     A candidate may be repeated with other pairs. ``late`` allows a token to be made after its halves of higher rank, as
     in engines.
-
-    >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
-    [(0, 1, 3), (3, 2, 4)]
-    >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
-    [(0, 1, 4), (4, 2, 3)]
     """
     candidates = list(candidates)
     recovery = Recovery(candidates, late=late)
@@ -222,16 +209,7 @@ class Recovery:
 
 def _check(ranks: Mapping[bytes, int]) -> None:
     if len(set(ranks.values())) < len(ranks) or min(ranks.values(), default=0) < 0:
-        _refuse_ids(ranks)
+        raise ValueError("two tokens have the same id, or one has an id below 0")
     for byte in range(FIRST_MERGE):
         if bytes([byte]) not in ranks:
             raise ValueError(f"no token for the byte 0x{byte:02x}: not a whole byte-level vocabulary")
-
-
-def _refuse_ids(ranks: Mapping[bytes, int]) -> None:
-    taken: dict[int, bytes] = {}
-    for token, token_id in ranks.items():
-        if token_id < 0:
-            raise ValueError(f"token {token!r} has id {token_id}, which is below 0")
-        if (other := taken.setdefault(token_id, token)) != token:
-            raise ValueError(f"tokens {other!r} and {token!r} both have id {token_id}")

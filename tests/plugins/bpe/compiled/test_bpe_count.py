@@ -1,4 +1,4 @@
-"""Counting chunks: the same as a dict in Python, in the same order, in batches, in threads and processes."""
+"""Counting chunks: the same as a dict in Python, in the same order, in batches and in processes."""
 
 import random
 
@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import PATTERNS
-from tokbench_plugins.bpe.fast.parallel import batches, count_in_processes, in_order
+from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import count_chunks
 
 pytest.importorskip("numba")
 
-from tokbench_plugins.bpe.compiled.count import ChunkCounter, Counts, count_documents
+from tokbench_plugins.bpe.compiled.count import count_documents
 from tokbench_plugins.bpe.fast import parallel
 
 SPLITS = st.sampled_from([None, *PATTERNS, r"[^b]+", r"(a)|(b+)", "a*"])
@@ -41,11 +41,11 @@ def test_equal_to_a_dict(pattern, documents):
     assert as_dict(count_documents(iter(documents), pattern)) == expected(documents, pattern)
 
 
-@pytest.mark.parametrize(("pattern", "threads"), [(None, 1), (None, 3), ("gpt4", 3), (r"\w+", 1)])
-def test_batches_in_threads_keep_the_order(monkeypatch, pattern, threads):
+@pytest.mark.parametrize("pattern", [None, "gpt4", r"\w+"])
+def test_batches_keep_the_order(monkeypatch, pattern):
     monkeypatch.setattr(parallel.batches, "__defaults__", (100,))
     documents = mixed_documents()
-    assert as_dict(count_documents(documents, pattern, threads)) == expected(documents, pattern)
+    assert as_dict(count_documents(documents, pattern)) == expected(documents, pattern)
 
 
 @pytest.mark.slow
@@ -68,33 +68,7 @@ def test_one_document_larger_than_all_room():
     assert as_dict(count_documents(documents, None)) == expected(documents, None)
 
 
-def test_weights_add_up():
-    counter = ChunkCounter()
-    counter.add(*Counts.of({"x": 2**40, "some long chunk": 3}))
-    counter.add(*Counts.of({"y": 1, "some long chunk": 4, "x": 1}))
-    assert as_dict(counter.counts()) == [(b"x", 2**40 + 1), (b"some long chunk", 7), (b"y", 1)]
-
-
 def test_lone_surrogates_and_nothing():
     assert as_dict(count_documents(["a\ud800", "a\ufffd"], None)) == [("a\ufffd".encode(), 2)]
     for pattern in (None, "gpt4", r"\w"):
         assert as_dict(count_documents(["", ""], pattern)) == as_dict(count_documents([], pattern)) == []
-
-
-def test_documents_are_taken_as_needed():
-    taken = []
-
-    def documents():
-        for number in range(1000):
-            taken.append(number)
-            yield "x" * 100
-
-    results = in_order(len, batches(documents(), 1000), 2, threads=True)
-    assert next(results) == 10
-    assert len(taken) <= 40
-    results.close()
-
-
-def test_an_error_in_a_worker_comes_out():
-    with pytest.raises(TypeError):
-        list(in_order(len, iter([1, 2, 3]), 2, threads=True))

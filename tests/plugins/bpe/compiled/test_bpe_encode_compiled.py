@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -121,13 +120,6 @@ def test_first_merges_that_are_certain(seed, letters, size):
         assert ids[start:end].tolist() == encode_literally(text.encode(), merges)
 
 
-def test_lone_surrogates_and_empty_batches():
-    encoder = CompiledEncoder(Vocabulary.trained([]), "gpt4")
-    assert encoder.encode_batch(["a\ud800b", ""]).ids.tolist() == list("a\ufffdb".encode())
-    assert encoder.encode_batch([]).offsets.tolist() == [0]
-    assert encoder.encode_batch(["", ""]).offsets.tolist() == [0, 0, 0]
-
-
 def test_lengths_at_which_something_changes(words):
     """8 and 15 bytes fill words of a key, 120 are remembered, 223 are searched without a heap."""
     assert {LONGEST_CACHED, LONGEST_SCANNED} == {120, 223}
@@ -139,14 +131,6 @@ def test_lengths_at_which_something_changes(words):
         for start in range(0, 3 * length, length // 3)
     ]
     check(Vocabulary.trained(merges), None, texts)
-
-
-@pytest.mark.parametrize("length", [LONGEST_CACHED + 1, 250])
-def test_a_long_chunk_between_chunks_of_a_block(length):
-    """Chunks are looked up 64 at a time, and a long one has no key of its own that could take the place of an older one."""
-    vocabulary = Vocabulary.trained([(32, 97), (256, 98)])
-    for before in (62, 63, 64, 65):
-        check(vocabulary, "gpt2", [" ab" * before + " " + "x" * length + " ab" * 70])
 
 
 def test_slabs_and_documents_across_them(words, monkeypatch):
@@ -163,17 +147,6 @@ def test_a_full_cache_forgets_and_goes_on(words, monkeypatch, small):
     letters = random.Random(1).choices("abcdefghé語", k=27_000)
     unseen = " ".join("".join(letters[i : i + (150 if i % 100 == 0 else 9)]) for i in range(0, 27_000, 9))
     check(Vocabulary.trained(merges), "gpt4", [text, unseen, unseen[::-1]])
-
-
-def test_threads_share_one_cache(words):
-    merges, text = words
-    compiled = CompiledEncoder(Vocabulary.trained(merges), "gpt4")
-    texts = [text[start : start + 3000] for start in range(0, 30_000, 3000)]
-    expected = [compiled.encode_batch([part]).ids.tolist() for part in texts]
-    again = CompiledEncoder(Vocabulary.trained(merges), "gpt4")
-    with ThreadPoolExecutor(4) as pool:
-        found = pool.map(again.encode_batch, [[part] for part in texts])
-        assert [encoded.ids.tolist() for encoded in found] == expected
 
 
 def test_ids_too_high_to_be_merged_are_left_to_python(caplog):

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("numba")
 
-INNER = "from tokbench.plugin import inlined\n\n\n@inlined\ndef number():\n    return {}\n"
-OUTER = "from tokbench.plugin import compiled\nfrom folder.inner import number\n\n\n@compiled\ndef outer():\n    return number()\n"
+INNER = "from tokbench.foundation.jit import inlined\n\n\n@inlined\ndef number():\n    return {}\n"
+OUTER = "from tokbench.foundation.jit import compiled\nfrom folder.inner import number\n\n\n@compiled\ndef outer():\n    return number()\n"
 
 
 @pytest.mark.slow

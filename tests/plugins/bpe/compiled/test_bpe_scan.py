@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import pickle
-import random
 import sysconfig
 import unicodedata
 from importlib.resources import files
@@ -21,20 +19,6 @@ pytest.importorskip("numba")
 
 from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.scan import (
-    APOSTROPHE,
-    BLANK,
-    BOTH,
-    LOWER,
-    MARK,
-    NEWLINE,
-    NUMBER,
-    OTHER,
-    SLASH,
-    SMALL,
-    SPACE,
-    UPPER,
-    class_tables,
-    letter_class,
     scanner,
 )
 
@@ -66,13 +50,6 @@ def check(name, documents):
 @given(text=st.one_of(st.text(alphabet=SAMPLES, max_size=30), st.text(max_size=30)))
 def test_equal_to_regex(name, text):
     check(name, [text])
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_short_strings_and_sampled_longer_ones(name):
-    check(name, ["".join(letters) for size in range(4) for letters in itertools.product(SAMPLES, repeat=size)])
-    rng = random.Random(name)
-    check(name, ["".join(rng.choices(SAMPLES, k=rng.randrange(4, 16))) for _ in range(10_000)])
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -123,30 +100,3 @@ def test_no_chunk_crosses_documents(name):
     documents = ["", "ab", "cd", "", " ", " ", "'", "s", "12", "34", "!", "\n", "Ab", "", "C'", "", "ll", ""]
     assert scanned(name, documents).tolist() == wanted(name, documents).tolist()
     assert scanned(name, []).tolist() == scanned(name, [""]).tolist() == []
-
-
-def test_by_name_by_expression_and_any_other():
-    assert scanner(PATTERNS["o200k"]).name == "o200k"
-    assert scanner(PATTERNS["gpt4"] + "|x") is None
-    assert pickle.loads(pickle.dumps(scanner("gpt2"))).name == "gpt2"
-
-
-@pytest.mark.slow
-def test_classes_are_those_of_regex():
-    tables = class_tables()
-    found = [tables.class_of(character) for character in CHARACTERS]
-    expected = {
-        r"\p{Ll}": {letter_class(case, fold) for case in (LOWER, SMALL) for fold in range(5)},
-        r"[\p{Lu}\p{Lt}]": {letter_class(UPPER, fold) for fold in range(5)},
-        r"[\p{Lm}\p{Lo}]": {letter_class(BOTH, fold) for fold in range(5)},
-        r"\p{L}": set(range(letter_class(LOWER), letter_class(SMALL, 5))),
-        r"\p{N}": {NUMBER},
-        r"\p{M}": {MARK},
-        r"\s": {BLANK, SPACE, NEWLINE},
-        r"[^\s\p{L}\p{N}]": {OTHER, APOSTROPHE, SLASH, MARK},
-    }
-    text = "".join(CHARACTERS)
-    for expression, classes in expected.items():
-        assert "".join(regex.findall(expression, text)) == "".join(
-            character for character, number in zip(CHARACTERS, found, strict=True) if number in classes
-        )

@@ -3,7 +3,6 @@
 import random
 import string
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,22 +49,6 @@ def test_hundreds_of_merges_equal_the_literal_loop(letters):
         assert compiled(documents, 500, pattern, tie) == literal(documents, 500, pattern, tie)
 
 
-@pytest.mark.parametrize("tie", ["first", "smallest"])
-def test_any_bytes(tie):
-    rng = random.Random(0)
-    for bytes_in_use in (2, 30, 256):
-        chunks = [bytes(rng.choices(range(bytes_in_use), k=rng.randrange(90))) for _ in range(20)]
-        data = np.frombuffer(bytearray().join(chunks), np.uint8)
-        offsets = np.cumsum([0, *map(len, chunks)])
-        counts = Counts(data, offsets, np.ones(len(chunks), np.int64))
-        assert train_counts(counts, 500, tie) == train_literally(chunks, 500, tie)
-
-
-def test_runs_of_one_letter():
-    for length in (*range(12), 31, 32, 33, 64, 1000):
-        assert compiled(["a" * length], 300, None, "first") == literal(["a" * length], 300, None, "first")
-
-
 def test_counts_beyond_32_bits():
     counts = Counts.of({"ab": 2**31, "cd": 2**31 + 1, "abc": 2})
     assert train_counts(counts, 258) == [(97, 98), (99, 100)]
@@ -87,12 +70,6 @@ def test_arrays_that_grow_change_nothing(monkeypatch, tie):
 
     monkeypatch.setattr(train_compiled, "_laid_out", tight)
     assert compiled(documents, 2000, None, tie) == whole
-
-
-def test_too_much_text_is_refused(monkeypatch):
-    monkeypatch.setattr(train_compiled, "_MOST_SLOTS", 5)
-    with pytest.raises(ValueError, match="6 bytes"):
-        train_counts(Counts.of({"abcd": 1}), 300)
 
 
 def test_training_stops_when_no_pair_is_left():

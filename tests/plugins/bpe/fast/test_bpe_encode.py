@@ -70,26 +70,6 @@ def test_tiktoken_gives_the_same_ids_with_trained_ranks(pattern, documents, text
     assert Encoder(merges, pattern)(ascii_only) == peer.encode_ordinary(ascii_only)
 
 
-@settings(deadline=None)
-@given(text=TEXT, small=st.integers(0, 30))
-def test_encoding_starts_as_with_fewer_merges(text, small):
-    """Applying the later merges to the ids of fewer merges gives the ids of all; the vocabulary curve needs it."""
-    merges = train([text, text[::-1]], 300, None)
-    ids = Encoder(merges[:small])(text)
-    for rank in range(small, len(merges)):
-        ids = _apply(ids, merges[rank], FIRST_MERGE + rank)
-    assert ids == Encoder(merges)(text)
-
-
-def _apply(ids, pair, made):
-    out = []
-    for token in ids:
-        out.append(token)
-        if tuple(out[-2:]) == pair:
-            out[-2:] = [made]
-    return out
-
-
 def test_remembered_chunks_do_not_leak_into_answers():
     encoder = Encoder([(97, 98)], "gpt2")
     encoder("ab ab").clear()

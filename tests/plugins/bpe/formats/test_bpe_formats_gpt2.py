@@ -27,12 +27,6 @@ def published(data, tiktoken_files):
     return named["encoder.json"], named["vocab.bpe"]
 
 
-def test_the_alphabet():
-    assert len(set(BYTE_TO_CHARACTER)) == 256
-    assert all(c.isprintable() and not c.isspace() for c in BYTE_TO_CHARACTER)
-    assert [BYTE_TO_CHARACTER[b] for b in b" \n\t\x00\x7f\xa0\xad"] == ["Ġ", "Ċ", "ĉ", "Ā", "ġ", "ł", "Ń"]
-
-
 @given(token=st.binary())
 def test_names_and_bytes(token):
     assert bytes_of_name(name_of_bytes(token)) == token
@@ -113,22 +107,3 @@ def test_files_that_do_not_belong_together(paths):
     paths[1].write_bytes(b"#version: 0.2\n\xff b\n")
     with pytest.raises(tokbench.BackendError, match=r"vocab.bpe:2:1: not UTF-8"):
         read_gpt2_files(*paths)
-
-
-def test_line_ends_of_another_system(paths):
-    parts = trained("gpt2")
-    write_gpt2_files(*paths, parts)
-    paths[1].write_bytes(paths[1].read_bytes().replace(b"\n", b"\r\n"))
-    same(read_gpt2_files(*paths), parts)
-
-
-def test_what_the_files_cannot_hold_is_refused(paths, tmp_path):
-    letters = tuple(bytes([byte]) for byte in range(256))
-    whole = Vocabulary((*letters, b"abc"), tuple(range(256)), (), frozenset({256}))
-    with pytest.raises(tokbench.BackendError, match=r"no merge makes b'abc' .id 256.*save it as tokenizer.json"):
-        write_gpt2_files(*paths, Parts(whole))
-    with pytest.raises(
-        tokbench.BackendError, match=r"encoder.json: cannot be written as encoder.json: special token 'Ġ'"
-    ):
-        write_gpt2_files(*paths, Parts(Vocabulary.trained([]), None, SpecialTokens({"Ġ": 256})))
-    assert not list(tmp_path.iterdir())

@@ -7,8 +7,6 @@ import tiktoken
 import tokenizers
 from difficult_texts import TEXTS, hostile
 from formats_data import engine, sentences, trained
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tiktoken.load import load_tiktoken_bpe
 
 import tokbench
@@ -16,8 +14,6 @@ from tokbench.inspect.examine import examine
 from tokbench_plugins.bpe import resolve_pattern
 from tokbench_plugins.bpe.formats import (
     ranks_of,
-    read_gpt2_files,
-    read_listing,
     read_ranks,
     read_tokenizer_json,
     write_ranks,
@@ -53,21 +49,6 @@ def _like_whisper(path):
     return last
 
 
-def test_an_empty_token_is_read_as_tiktoken_reads_it(tmp_path):
-    path = tmp_path / "whisper.tiktoken"
-    last = _like_whisper(path)
-    ranks = read_ranks(path)
-    assert ranks == load_tiktoken_bpe(str(path))
-    assert ranks[b""] == last
-    assert ranks_of(vocabulary_of_ranks(ranks)) == ranks
-    write_ranks(tmp_path / "again.tiktoken", ranks)
-    assert (tmp_path / "again.tiktoken").read_bytes() == path.read_bytes()
-    with path.open("ab") as file:
-        file.write(b"= %d\n" % (last + 1))
-    with pytest.raises(tokbench.BackendError, match=rf":{last + 2}: token b''"):
-        read_ranks(path)
-
-
 def test_an_empty_token_is_an_id_that_decodes_to_nothing(tmp_path):
     path = tmp_path / "whisper.tiktoken"
     last = _like_whisper(path)
@@ -87,26 +68,16 @@ def test_an_empty_token_is_an_id_that_decodes_to_nothing(tmp_path):
         assert inspected.kinds["gap"] == 1
 
 
-@pytest.mark.parametrize("name", ["tiktoken", "huggingface", "gpt2", "listing"])
-def test_an_empty_token_is_written_and_read_back(name, tmp_path):
+def test_an_empty_token_is_written_and_read_back(tmp_path):
     path = tmp_path / "whisper.tiktoken"
     last = _like_whisper(path)
     ours = tokbench.load("tokbench_bpe", path=path, pattern="gpt2")
-    written = tmp_path / f"x{ours.exports[name]}"
-    ours.export(name, written)
-    again = {
-        "tiktoken": lambda: vocabulary_of_ranks(read_ranks(written)),
-        "huggingface": lambda: read_tokenizer_json(written).vocabulary,
-        "gpt2": lambda: read_gpt2_files(written / "encoder.json", written / "vocab.bpe").vocabulary,
-        "listing": lambda: read_listing(written).vocabulary,
-    }[name]()
-    assert again == ours.vocabulary
-    assert len(again.tokens) == last + 1
-    if name == "huggingface":
-        library = tokenizers.Tokenizer.from_file(str(written))
-        assert library.get_vocab_size() == last + 1
-        for text in TEXTS:
-            assert library.encode(text).ids == ours.encode(text)
+    for name in ("tiktoken", "huggingface"):
+        ours.export(name, tmp_path / name)
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "huggingface"))
+    assert library.get_vocab_size() == last + 1
+    assert vocabulary_of_ranks(read_ranks(tmp_path / "tiktoken")) == ours.vocabulary
+    assert read_tokenizer_json(tmp_path / "huggingface").vocabulary == ours.vocabulary
 
 
 @pytest.mark.slow
@@ -138,21 +109,6 @@ def test_damage_is_refused_with_its_line(line, place, reason, tmp_path):
     assert str(caught.value).startswith(f"{path}:{place}: ")
 
 
-@settings(deadline=None, max_examples=10)
-@given(cut=st.data())
-def test_a_cut_file_is_refused_or_a_shorter_vocabulary(cut, tmp_path_factory):
-    path = tmp_path_factory.mktemp("cut") / "x.tiktoken"
-    ranks = ranks_of(trained("gpt2").vocabulary)
-    write_ranks(path, ranks)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: cut.draw(st.integers(0, len(whole)))])
-    try:
-        read = read_ranks(path)
-    except tokbench.BackendError:
-        return
-    assert set(read) <= set(ranks)
-
-
 def test_vocabularies_that_ranks_cannot_say_are_refused():
     letters = tuple(bytes([byte]) for byte in range(256))
     one_by_one = tuple(range(256))
@@ -160,10 +116,10 @@ def test_vocabularies_that_ranks_cannot_say_are_refused():
     with pytest.raises(ValueError, match="ids 257 and 259 both stand for b'abc'"):
         ranks_of(twice)
     out_of_order = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((99, 100, 257), (97, 98, 256)))
-    with pytest.raises(ValueError, match=r"from merge 0 on; save it as tokenizer\.json"):
+    with pytest.raises(ValueError, match=r"save it as tokenizer\.json"):
         ranks_of(out_of_order)
     fewer = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((97, 98, 256),))
-    with pytest.raises(ValueError, match="from merge 1 on"):
+    with pytest.raises(ValueError, match="merges in order of ids"):
         ranks_of(fewer)
     unused = Vocabulary((*letters, b"abc"), one_by_one, ())
     with pytest.raises(ValueError, match="would give id 256 to the text b'abc'"):

@@ -133,22 +133,13 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
     ("change", "reason"),
     [
         (changed("model", to=None), "not a tokenizer.json: it has no 'model'"),
-        (changed("model", "type", to="WordPiece"), "its model is WordPiece"),
-        (changed("model", "dropout", to=0.1), "model.dropout makes its ids random; set it to null"),
-        (changed("model", "vocab", "a", to="97"), r"model.vocab\['a'\] is '97', not an id"),
         (changed("model", "vocab", "a", to=98), "have the same id, 98"),
         (changed("model", "vocab", "a b", to=5000), "'a b' is not spelled in GPT-2's byte alphabet: it has ' '"),
         (lambda c: c["model"]["vocab"].pop("Ġ"), "no token for the byte 0x20"),
-        (changed("model", "merges", 3, to="a"), r"model.merges\[3\] is 'a', not two tokens"),
         (changed("model", "merges", 3, to=["a", "ĠĠĠa"]), r"model.merges\[3\] merges 'a' and 'ĠĠĠa', but no token is"),
-        (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), r"repeats model.merges\[0\]"),
-        (changed("normalizer", to={"type": "NFKC"}), "normalizer 'NFKC' changes the text"),
-        (changed("pre_tokenizer", to={"type": "Whitespace"}), "pre_tokenizer is Whitespace"),
-        (changed(*BYTE_LEVEL, "add_prefix_space", to=True), "puts a space before every text"),
+        (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), "a merge is repeated"),
         (changed(*BYTE_LEVEL, "use_regex", to=True), "pre_tokenizer splits twice"),
-        (changed(*SPLIT, "behavior", to="Removed"), "behavior 'Removed', invert False"),
         (changed(*SPLIT, "pattern", to={"Regex": r"\w+"}), r"differently from character 0 on: '\\\\w\+'"),
-        (changed("added_tokens", 0, "id", to="5"), r"added_tokens\[0\] is \{.*not a token and its id"),
         (changed("added_tokens", 0, "special", to=False), r"added_tokens\[0\], '<\|im_start\|>', is cut out"),
         (changed("added_tokens", 0, "id", to=97), r"special token '<\|im_start\|>' has id 97, which is that of b'a'"),
         (changed("added_tokens", 0, "content", to="a"), r"gives 'a' id \d+, model.vocab gives it 97"),
@@ -162,22 +153,6 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, t
     with pytest.raises(tokbench.BackendError, match=reason) as caught:
         read_tokenizer_json(path)
     assert str(caught.value).startswith(f"{path}: ")
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ('{"a": 1,\n "b": }', ":2:7: not JSON: Expecting value"),
-        ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
-        ("\udcff", ":1:1: not UTF-8"),
-    ],
-)
-def test_other_files_are_refused(text, reason, tmp_path):
-    path = tmp_path / "x.json"
-    path.write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(tokbench.BackendError, match=reason) as caught:
-        read_tokenizer_json(path)
-    assert str(caught.value).startswith(str(path))
 
 
 def test_what_the_format_cannot_hold_is_refused(tmp_path):

@@ -1,0 +1,109 @@
+"""The command ``tokbench adapt``: fit a published vocabulary to texts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tokbench.terminal.options import common_options, examples, log_option, say, show_traceback
+
+if TYPE_CHECKING:
+    from tokbench.foundation.display import Log
+    from tokbench_trainers.adaptation.job import AdaptedTokenizer
+
+_UNUSED: Final = "unused"
+_SHOWN: Final = (1, 2, 5)
+
+
+def _removed(_context: click.Context, _option: click.Parameter, value: str) -> int | None:
+    if value == _UNUSED:
+        return None
+    if not value.isdecimal():
+        raise click.BadParameter(f"{value!r} is not a number of tokens; give one, or {_UNUSED}")
+    return int(value)
+
+
+@click.command(
+    epilog=examples(
+        'tokbench adapt gpt-4o --text "texts/*.txt" --add 100',
+        'tokbench adapt tokbench_bpe:cl100k_base --text "texts/*.txt" --remove unused',
+        'tokbench adapt tokenizer.json --text "texts/*.txt" --format tiktoken',
+    )
+)
+@click.argument("tokenizer")
+@click.option("--text", required=True, metavar="PATH", help="Text files, a path or a glob pattern.")
+@click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="file", show_default=True)
+@click.option("--add", type=click.IntRange(0), default=1000, show_default=True, help="Tokens to add.")
+@click.option(
+    "--remove",
+    default="0",
+    show_default=True,
+    metavar="N",
+    callback=_removed,
+    help="Tokens to remove before, those that the text uses least; unused removes all that it does not need.",
+)
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    default=("huggingface",),
+    show_default=True,
+    metavar="FORMAT",
+    help="What to write: huggingface, tiktoken or gpt2; may be repeated.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
+@log_option
+@common_options
+def adapt(
+    tokenizer: str,
+    text: str,
+    document: str,
+    add: int,
+    remove: int | None,
+    formats: tuple[str, ...],
+    output: Path,
+    log: Log,
+) -> None:
+    """Fit the vocabulary of TOKENIZER to texts, as if training had gone on.
+
+    TOKENIZER is a published name such as gpt-4o, backend:value, or a file such as tokenizer.json.
+    Every token that stays keeps its id. A table of every step says what each row of the embedding is worth.
+
+    Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
+    """
+    from tokbench import plugin
+    from tokbench.config.validate import validate_options
+    from tokbench.foundation.display import progress_shown
+    from tokbench.registry.plugins import load_registry
+    from tokbench_trainers.adaptation.job import adapt_to_texts
+
+    source = load_registry().corpora.get("text")
+    texts = source.open(validate_options(source.options, {"path": text, "document": document}, "--text"))
+    with progress_shown(log) as progress:
+        adapted = adapt_to_texts(tokenizer, texts, output, progress, add=add, remove=remove, formats=formats)
+    if isinstance(adapted, plugin.Failure):
+        show_traceback(adapted.reason, adapted.traceback)
+        say(f"error: {adapted.reason}", err=True)
+        sys.exit(1)
+    _print(adapted, add)
+
+
+def _print(adapted: AdaptedTokenizer, asked: int) -> None:
+    from tokbench.terminal.number_table import print_numbers
+
+    rows = []
+    gone = len(adapted.removed)
+    last = gone + adapted.added
+    shown = {0, gone, last} | {gone + first * 10**power for first in _SHOWN for power in range(9)}
+    for number, (step, more, tokens, value) in enumerate(adapted.steps()):
+        if number in shown:
+            words = {"before": "as it is", "remove": f"{gone:,} removed", "add": f"{number - gone:,} added"}
+            rows.append([words[step], f"{adapted.vocab_size + more:,}", f"{value:.3f}", f"{tokens:,}"])
+    print_numbers([adapted.name, "rows", "bytes/token", "tokens"], rows)
+    if adapted.added < asked:
+        say(f"{adapted.added:,} of {asked:,} tokens were added: no pair is left to merge")
+    for path in adapted.files:
+        say(f"written: {path}")

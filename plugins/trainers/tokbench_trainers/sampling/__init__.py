@@ -1,0 +1,1 @@
+"""Sampling at encoding: BPE dropout and StochasTok."""

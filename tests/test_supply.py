@@ -17,15 +17,19 @@ NOT_IN_DEV = {"cloud", "icu"}
 if not FOLDER.is_dir():
     pytest.skip("the files of the repository are not here", allow_module_level=True)
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECTS = [
+    tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    for path in (ROOT / "pyproject.toml", *(ROOT / "plugins").glob("*/pyproject.toml"))
+]
+"""Of tokbench and its packages."""
 
 
 def declared(*, leave_out=()):
     """Yield the requirements of the package and its extras, but for those on extras of its own."""
-    lists = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
-    for extra, requirements in lists.items():
-        if extra not in leave_out:
-            yield from (needed for needed in map(Requirement, requirements) if needed.name != "tokbench")
+    for project in PROJECTS:
+        for extra, requirements in {"": project["dependencies"], **project.get("optional-dependencies", {})}.items():
+            if extra not in leave_out:
+                yield from (needed for needed in map(Requirement, requirements) if needed.name != "tokbench")
 
 
 def versions(name):

@@ -7,11 +7,10 @@
 
 from __future__ import annotations
 
-from tokbench.measuring.cell import make_cell
 from tokbench.measuring.counted import TOKEN_PLACES, Basis, counted, declared
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.job import Job, JobContext
+from tokbench.measuring.job import Job
 from tokbench.measuring.metric import (
     CorpusOutcome,
     CorpusStates,
@@ -39,7 +38,6 @@ __all__ = [
     "CorpusStates",
     "EncodedShard",
     "Job",
-    "JobContext",
     "Kept",
     "Measured",
     "Metric",
@@ -56,6 +54,5 @@ __all__ = [
     "counted",
     "declared",
     "interval",
-    "make_cell",
     "student_t",
 ]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
-from tokbench.measuring.cell import Values
+from tokbench.measuring.cell import Values, make_cell
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
+from tokbench.measuring.job import JobContext
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.plugin import (
     Encoded,
@@ -34,13 +35,11 @@ from tokbench.plugin.metrics import (
     WHOLE,
     AskedJobs,
     Job,
-    JobContext,
     Kept,
     MetricFamily,
     NotApplicable,
     Outcome,
     StudyContext,
-    make_cell,
 )
 from tokbench.results.cells import trained_on
 from tokbench_models.language_models.block import BitsPerByte, TrainedIds

@@ -12,11 +12,8 @@ from tokbench.report.csv_text import csv_text
 from tokbench.report.document import (
     Bullets,
     Column,
-    Details,
     Figure,
     Heading,
-    Inline,
-    Link,
     Name,
     Node,
     Paragraph,
@@ -32,21 +29,17 @@ from tokbench.report.document import (
 )
 from tokbench.report.section import SectionSpec
 from tokbench.report.tables import CellTables
-from tokbench.results.model import NamedRun, Results
+from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
 
 __all__ = [
     "Bullets",
     "CellTables",
     "Column",
-    "Details",
     "DisplayCell",
     "Figure",
     "Heading",
-    "Inline",
-    "Link",
     "Name",
-    "NamedRun",
     "Node",
     "Paragraph",
     "ReporterSpec",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tokbench.results.model import NamedRun
     from tokbench_maintain.leaderboards.places import Leaderboard
 
 
@@ -21,7 +22,6 @@ def leaderboard(runs: Sequence[str | Path], metrics: Sequence[str] = ()) -> Lead
         ResultsError: a run has no results, or they are damaged.
         InputError: no run has such a metric.
     """
-    from tokbench.plugin.report import NamedRun
     from tokbench_maintain.leaderboards.places import leaderboard as board_of
 
     return board_of([NamedRun.read(path) for path in runs], metrics)

@@ -59,7 +59,7 @@ def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, .
     Numbers stand side by side only if they rest on the same text and definition, and speeds only within one machine.
     Tokenizers that lose text are never best. Every number names its run.
     """
-    from tokbench.plugin.report import NamedRun
+    from tokbench.results.model import NamedRun
     from tokbench_maintain.leaderboards import place_page as page
     from tokbench_maintain.leaderboards.places import leaderboard as board_of
 

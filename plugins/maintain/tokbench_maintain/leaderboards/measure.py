@@ -12,7 +12,8 @@ import tokbench
 from tokbench.inspect.examine import examine
 from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.plugin.report import NamedRun, Results, csv_text
+from tokbench.plugin.report import Results, csv_text
+from tokbench.results.model import NamedRun
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
     DEAD,

@@ -18,9 +18,10 @@ from tokbench.measuring.paired import KeptSums, has_pair, paired_difference
 from tokbench.measuring.round_trip import RoundTrip, judge
 from tokbench.plugin import InputError, did_you_mean
 from tokbench.plugin.metrics import WHOLE, Cell, Sums
-from tokbench.plugin.report import CellTables, DisplayCell, NamedRun
+from tokbench.plugin.report import CellTables, DisplayCell
 from tokbench.report.number_format import style_for
 from tokbench.report.tables import has_interval, intervals_overlap, level_with
+from tokbench.results.model import NamedRun
 
 if TYPE_CHECKING:
     import pandas as pd

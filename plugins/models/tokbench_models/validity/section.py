@@ -8,7 +8,6 @@ from tokbench.plugin.report import (
     Bullets,
     CellTables,
     Column,
-    Details,
     Heading,
     Name,
     Node,
@@ -21,7 +20,7 @@ from tokbench.plugin.report import (
     TextCell,
 )
 from tokbench.report.charts.heat import LEVELS
-from tokbench.report.document import Chooser, Pane
+from tokbench.report.document import Chooser, Details, Pane
 from tokbench_models.language_models.verdicts import listed
 from tokbench_models.validity.block import (
     VALIDITY,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tokbench.results.model import NamedRun
     from tokbench_maintain.leaderboards.places import Leaderboard
 
 
@@ -22,6 +21,7 @@ def leaderboard(runs: Sequence[str | Path], metrics: Sequence[str] = ()) -> Lead
         ResultsError: a run has no results, or they are damaged.
         InputError: no run has such a metric.
     """
+    from tokbench.results.model import NamedRun
     from tokbench_maintain.leaderboards.places import leaderboard as board_of
 
     return board_of([NamedRun.read(path) for path in runs], metrics)

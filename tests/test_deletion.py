@@ -20,7 +20,7 @@ DELETED = (
     *("tokbench/formats/csv.py", "tokbench/formats/html.py"),
     *("tokbench/metrics/compression.py", "tokbench/metrics/speed", "tokbench/metrics/vocabulary.py"),
     *("tokbench/sources/files.py", "tokbench/sources/gold.py", "tokbench/sources/sample"),
-    *("plugins/models/tokbench_models/language_models", "tokbench/studies/vocabulary_size"),
+    "tokbench/studies/vocabulary_size",
     *("tokbench_plugins/baselines", "tokbench_plugins/bpe", "tokbench_plugins/tiktoken"),
 )
 """Plugins of every kind: defaults, some that others need, and some that nothing needs."""
@@ -39,10 +39,7 @@ TOKENIZERS = {
     "{backend: utf8_bytes}": {"tokbench_plugins/baselines"},
     "{backend: naive_bpe, train: {corpus: texts, vocab_size: 260}}": {"tokbench_plugins/naive_bpe.py"},
 }
-METRICS = {
-    "compression": {"tokbench/metrics/compression.py"},
-    "token_lengths": {"plugins/research/tokbench_research/metrics/token_lengths.py"},
-}
+METRICS = {"compression": {"tokbench/metrics/compression.py"}, "fertility": {"tokbench/metrics/fertility.py"}}
 FORMATS = {"csv": {"tokbench/formats/csv.py"}, "md": {"tokbench/formats/markdown.py"}}
 
 DEFAULTS = {
@@ -51,8 +48,6 @@ DEFAULTS = {
 """The formats of a configuration that names none, by the file that brings them."""
 
 NEED = {
-    "plugins/models/tokbench_models/language_models": ["validity"],
-    "tokbench/metrics/vocabulary.py": ["tokbench_research.metrics.usage"],
     "tokbench/sources/gold.py": ["tokbench.sources.conllu", "tokbench.sources.jsonl"],
     "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"],
 }
@@ -152,21 +147,9 @@ def test_the_rest_works_without(installation, store, tmp_path, piece):
         assert f"no report in the format {DEFAULTS[piece]!r}, which is a default: no plugin brings it" in results.notes
 
 
-def test_a_study_whose_plugin_lacks_another_is_refused_with_the_reason(installation, store, tmp_path):
-    (tmp_path / "run.yaml").write_text(config("") + "study: {validity: {}}\n", encoding="utf-8")
-    with deletion(installation, "plugins/models/tokbench_models/language_models"):
-        process = started(installation, store, tmp_path, ["-m", "tokbench", "check", "run.yaml"])
-        said = process.communicate(timeout=120)[0]
-    assert process.returncode == 2
-    assert (
-        "run.yaml:7:9: study 'validity' may come from the plugin 'validity' (tokbench_models.validity.plugin), which did "
-        "not load: ModuleNotFoundError: No module named 'tokbench_models.language_models'"
-    ) in said
-
-
 def test_a_backend_cannot_be_checked_without_the_shipped_texts(installation, store, tmp_path):
     with deletion(installation, "tokbench/sources/sample"):
         process = started(installation, store, tmp_path, ["-m", "tokbench", "check", "--backend", "utf8_bytes"])
         said = process.communicate(timeout=120)[0]
     assert process.returncode == 2
-    assert said.startswith("error: tokenizers are checked on the texts of the source 'sample': unknown corpus source")
+    assert said.startswith("error: unknown corpus source 'sample'")

@@ -65,7 +65,11 @@ def test_a_package_is_built_alone_and_lists_what_it_brings(folder, tmp_path):
     command = [sys.executable, "-m", "tokbench", "list", "--json"]
     listed = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60).stdout)
     names = {entry["name"] for kind in listed.values() for entry in kind}
-    assert names.issuperset(name for some in packages()[f"tokbench-{folder.name}"].values() for name in some)
+    brought = packages()[f"tokbench-{folder.name}"]
+    unlisted = {"command", "section"}
+    assert names.issuperset(name for kind, some in brought.items() if kind not in unlisted for name in some)
+    for name in brought.get("command", ()):
+        subprocess.run([*command[:3], name, "--help"], env=environment, capture_output=True, check=True, timeout=60)
 
 
 def imports(folder):

@@ -71,7 +71,6 @@ def test_a_suite_runs_by_name_and_writes_into_the_current_folder_alone(site, tmp
     assert (tmp_path / "again" / "report.html").read_bytes() == (
         tmp_path / "reports" / "quickstart" / "report.html"
     ).read_bytes()
-    assert "Leaderboard of 1 run" in offline(site, tmp_path, "-m", "tokbench", "leaderboard", "reports/quickstart")
     offline(site, tmp_path, "-m", "tokbench", "new", "quickstart", "-o", "mine.yaml")
     assert (tmp_path / "mine.yaml").read_bytes() == (REPOSITORY / "configs" / "quickstart.yaml").read_bytes()
     assert contents(site) == before

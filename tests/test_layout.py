@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from tokbench.registry.plugins import load_registry
 
 PACKAGE = Path(__file__).parents[1] / "tokbench"
@@ -100,6 +102,7 @@ def files_of_the_core():
     ]
 
 
+@pytest.mark.packages
 def test_the_core_knows_no_study_family_format_or_source_by_name():
     registry = load_registry()
     catalogues = (registry.studies, registry.metrics, registry.reporters, registry.corpora)

@@ -27,6 +27,7 @@ ROOMS = [ROOT / "tokbench" / room for room in ("formats", "metrics", "sources", 
 HERE = {found.name for found in distributions()} & set(packages())
 
 
+@pytest.mark.packages
 def test_what_packages_bring_is_up_to_date():
     """To write it again: ``python tests/helpers/package_names.py``, with all packages installed."""
     listed = json.loads(FILE.read_text(encoding="utf-8"))

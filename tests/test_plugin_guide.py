@@ -125,7 +125,9 @@ def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path
         said = command("check", "wrong.yaml", code=2)
         assert f"wrong.yaml:{place}: unknown key {wrong!r}; did you mean {right!r}?" in said
     (tmp_path / "wrong.yaml").write_text(CONFIG.replace("[1, 4]", "[1, 4, 0]"), encoding="utf-8")
-    assert "wrong.yaml:10:20: indents.widths.2: must be greater than 0, but is 0" in command("check", "wrong.yaml", code=2)
+    assert "wrong.yaml:10:20: indents.widths.2: must be greater than 0, but is 0" in command(
+        "check", "wrong.yaml", code=2
+    )
 
 
 @slow

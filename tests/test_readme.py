@@ -36,6 +36,7 @@ def blocks(path, language):
     return re.findall(rf"```{language}\n(.*?)```", read(path), re.DOTALL)
 
 
+@pytest.mark.packages
 @pytest.mark.parametrize(
     ("path", "name"),
     [(path, name) for path, names in tables.SECTIONS.items() for name in names if name not in tables.MEASURED],

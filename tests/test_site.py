@@ -48,6 +48,7 @@ def test_every_page_is_in_the_navigation():
     assert sorted(nav_of(yaml.safe_load(text)["nav"])) == PAGES
 
 
+@pytest.mark.packages
 def test_each_family_of_metrics_has_notes_and_one_page(modules):
     shown = [
         name
@@ -69,6 +70,7 @@ def test_a_definition_has_formula_unit_typical_values_and_where_it_misleads(modu
     assert "**When it misleads.** Never compare it between languages" in text
 
 
+@pytest.mark.packages
 def test_typical_values_are_of_metrics_that_exist(modules):
     ids = {metric.id for spec in modules["definitions"].every_family().values() for metric in spec.values}
     with (SITE / "typical.csv").open(encoding="utf-8", newline="") as file:
@@ -174,6 +176,7 @@ def test_the_commands_of_pins_run(tmp_path):
         run(line.replace("quickstart", "mine.yaml"), tmp_path)
 
 
+@pytest.mark.packages
 @pytest.mark.parametrize("block", blocks(DOCS / "gallery.md", "yaml"), ids=lambda block: block.split("\n")[1])
 def test_the_configurations_of_the_gallery_are_right_and_short(block, tmp_path):
     from tokbench.config.read import read_config

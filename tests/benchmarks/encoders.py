@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import corpora
+import pytest
 
-from tokbench_engines.engines.table import fastokens, gigatoken
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -45,12 +45,16 @@ def _ours(name: str) -> BPETokenizer:
     return tokenizer
 
 
+def _engines() -> Any:
+    return pytest.importorskip("tokbench_engines.engines.table")
+
+
 def _gigatoken(name: str) -> Encode:
-    return gigatoken(EngineVocabulary(SPLITS[name], {}, _ranks(name))).encode_many
+    return _engines().gigatoken(EngineVocabulary(SPLITS[name], {}, _ranks(name))).encode_many
 
 
 def _fastokens(name: str) -> Encode:
-    return fastokens(EngineVocabulary(SPLITS[name], {}, _ranks(name))).encode_many
+    return _engines().fastokens(EngineVocabulary(SPLITS[name], {}, _ranks(name))).encode_many
 
 
 def tiktoken_encoding(name: str) -> Any:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from tokbench.cli.main import tokbench as command
 
 
+@pytest.mark.packages
 def test_list_names_everything():
     outcome = CliRunner(env={"COLUMNS": "200"}).invoke(command, ["list"])
     assert outcome.exit_code == 0

@@ -100,6 +100,7 @@ def test_an_example_has_options_that_there_are(line):
     assert context.params is not None
 
 
+@pytest.mark.packages
 def test_the_examples_are_there():
     assert len(EXAMPLES) >= 20
     assert {"adapt", "inspect", "list", "serve", "show", "train"} <= {line.split()[1] for line in EXAMPLES}

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 
 def run(*arguments, **environment):
     command = [sys.executable, "-m", "tokbench", *arguments]
@@ -17,6 +19,7 @@ def test_usage_names_the_program():
     assert wrong.startswith("Usage: tokbench compare [OPTIONS] RUNS...\nTry 'tokbench compare ")
 
 
+@pytest.mark.packages
 def test_commands_are_completed():
     done = run(_TOKBENCH_COMPLETE="bash_complete", COMP_WORDS="tokbench le", COMP_CWORD="1")
     assert done.stdout == "plain,leaderboard\n"

@@ -127,6 +127,7 @@ def test_an_error_costs_one_run_and_an_interruption_all_that_follow(capsys):
         run_each(runs[:1], execute([BackendError("gone")]))
 
 
+@pytest.mark.packages
 def test_new_writes_a_suite_and_never_over_a_file(folder):
     outcome = CliRunner().invoke(command, ["new", "probes"])
     assert outcome.output == "written: probes.yaml; run it with: tokbench run probes.yaml\n"

@@ -16,6 +16,7 @@ def assert_begins(lines, starts):
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
 
 
+@pytest.mark.packages
 def test_all_problems_are_told_at_once(tmp_path):
     path = tmp_path / "run.yaml"
     path.write_text(

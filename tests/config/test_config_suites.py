@@ -15,6 +15,7 @@ from tokbench.foundation.errors import InputError
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.packages
 def test_every_configuration_ships_with_a_summary():
     suites = shipped_suites()
     assert {path.stem for path in (REPOSITORY / "configs").glob("*.yaml")} <= set(suites)
@@ -50,6 +51,7 @@ def test_a_study_asks_for_nothing_that_a_first_look_leaves_out(name):
     assert (outcome.exit_code, f"{name}: nothing wrong" in outcome.output) == (0, True), outcome.output
 
 
+@pytest.mark.packages
 def test_a_path_that_exists_wins_over_a_name(tmp_path, monkeypatch, write_config):
     monkeypatch.chdir(tmp_path)
     assert find_config(Path("probes")) == shipped_suites()["probes"].path
@@ -58,6 +60,7 @@ def test_a_path_that_exists_wins_over_a_name(tmp_path, monkeypatch, write_config
     assert read_config(Path("probes")).name == "test"
 
 
+@pytest.mark.packages
 @pytest.mark.parametrize(
     ("given", "message"),
     [

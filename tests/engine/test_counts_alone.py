@@ -30,6 +30,7 @@ def lines(tmp_path):
     return "  c: {source: text, path: '?.txt', document: line, parallel: true}"
 
 
+@pytest.mark.packages
 def test_counts_are_measured_and_compared(write_config, lines, faulty, stored):
     results = tokbench.run(write_config(lines, TOKENIZERS, METRICS), workers=0)
     for metric in ("tokens", "compression_ratio", "fertility"):

@@ -11,6 +11,7 @@ from tokbench.plugin import ExecutorSpec
 from tokbench.registry.plugins import load_registry
 
 
+@pytest.mark.packages
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -28,6 +29,7 @@ def test_what_does_not_go_together_is_told_with_what_to_type(write_config, given
         tokbench.run(write_config(), workers=workers, executor=executor, scheduler=scheduler)
 
 
+@pytest.mark.packages
 def test_executors_by_number_of_workers():
     assert [Executor(0).kind, Executor(3).kind, Executor(1, "inprocess").kind] == ["inprocess", "workers", "inprocess"]
     assert not any(Executor(*given).problems() for given in [(0,), (1, "inprocess"), (2, "workers"), (2, "dask")])

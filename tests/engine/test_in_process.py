@@ -104,6 +104,7 @@ def test_ctrl_c_while_states_are_packed_loses_none(write_config, corpus, monkeyp
     assert results.partial.phase == "cells"
 
 
+@pytest.mark.packages
 def test_a_long_document_is_measured_as_others_are(write_config, monkeypatch):
     """Each family finds again what the document does not keep, and finds the same."""
     config = write_config(

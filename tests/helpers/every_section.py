@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from report_data import build, few, metric_info
 
 from tokbench.measuring.metric import Role
@@ -12,14 +13,6 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench_models.language_models.block import (
-    BITS_PER_BYTE,
-    BitsComparison,
-    BitsPerByte,
-    ModelTraining,
-    TrainedAmount,
-)
-from tokbench_models.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")
@@ -29,6 +22,7 @@ LANGUAGES = ("en", "de", "ja")
 
 def every_section() -> Results:
     """Return the results; a study or section that is added has to be added here, too."""
+    pytest.importorskip("tokbench_models")
     results = few(build(hostile=False), ("pud", "code"), METRICS)
     _fairness(results)
     _curve_and_matrices(results)
@@ -41,6 +35,8 @@ def every_section() -> Results:
 
 def put_validity(results: Results) -> None:
     """Correlations of every strength: metrics with intervals, and one that chance explains."""
+    from tokbench_models.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
+
     model, *metrics = METRICS
     correlations = [
         RankCorrelation(
@@ -90,6 +86,14 @@ def _comparisons(results: Results) -> None:
 
 def _bits_per_byte(results: Results) -> None:
     """Bits per byte under three models, of which two decide, at two sizes; and of models over amounts of text."""
+    from tokbench_models.language_models.block import (
+        BITS_PER_BYTE,
+        BitsComparison,
+        BitsPerByte,
+        ModelTraining,
+        TrainedAmount,
+    )
+
     for size, name in zip((256, 512), NAMES, strict=False):
         results.tokenizers[name] = replace(results.tokenizers[name], backend="b", options={}, vocab_size=size)
     metrics = [f"bits_{order}" for order in (1, 2, 3)]

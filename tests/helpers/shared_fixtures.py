@@ -15,6 +15,7 @@ import tiktoken_cache
 from hypothesis import HealthCheck, settings
 
 import tokbench
+from tokbench.foundation.packages import packages
 from tokbench.results.cells import WHOLE
 
 # The time that an example takes depends on who else uses the machine, so there is no deadline, and none is too slow.
@@ -36,6 +37,15 @@ def pytest_configure(config):
     config.add_cleanup(links.cleanup)
     tiktoken_cache.link_files(Path(links.name))
     os.environ[tiktoken_cache.VARIABLE] = links.name
+
+
+def pytest_collection_modifyitems(items):
+    """Skip the tests of tokbench with its packages where a package is not installed."""
+    absent = [name for name in packages() if not find_spec(name.replace("-", "_"))]
+    skipped = pytest.mark.skip(reason=f"needs {', '.join(absent)}: pip install -r plugins/all.txt")
+    for item in items if absent else ():
+        if item.get_closest_marker("packages"):
+            item.add_marker(skipped)
 
 
 class _CacheGuard:
@@ -206,10 +216,14 @@ def clock(monkeypatch):
     import sleeping_backends
 
     from tokbench.metrics.speed import timing
-    from tokbench_engines.speed import growth, latency
 
     clock = sleeping_backends.Clock()
-    for module in (growth, latency, sleeping_backends, timing):
+    patched = [sleeping_backends, timing]
+    if find_spec("tokbench_engines"):
+        from tokbench_engines.speed import growth, latency
+
+        patched += [growth, latency]
+    for module in patched:
         monkeypatch.setattr(module, "time", clock)
     return clock
 

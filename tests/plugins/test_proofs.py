@@ -10,6 +10,7 @@ from tokbench_plugins.proofs import rows
 UNVERIFIED = {"claude-3", "claude-opus-4.7", "glm-4", "kimi-k2", "kimi-k3"}
 
 
+@pytest.mark.packages
 def test_every_published_name_has_one_row():
     published = catalogue(load_registry())
     assert [row["name"] for row in rows()] == list(published)
@@ -17,6 +18,7 @@ def test_every_published_name_has_one_row():
         assert row["carrier"].split(", ")[0] == str(published[row["name"]][0])
 
 
+@pytest.mark.packages
 def test_proved_names_differ_on_no_text():
     proved = [row for row in rows() if row["name"] in SOURCES]
     assert all(int(row["texts"]) >= 2000 and row["differing"] == "0" and row["date"] for row in proved)

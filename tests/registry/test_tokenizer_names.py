@@ -108,6 +108,7 @@ def test_only_a_backend_that_is_wanted_takes_a_file_or_a_published_name(tmp_path
     assert adapting.resolve("tiktoken:gpt2").backend == "tiktoken"
 
 
+@pytest.mark.packages
 def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
     (tmp_path / "tekken.json").write_text('{\n "config": {', encoding="utf-8")
     (tmp_path / "empty.model").write_bytes(b"")

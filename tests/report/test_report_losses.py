@@ -77,10 +77,12 @@ RESULTS = every_metric()
 TABLES = CellTables(RESULTS)
 
 
+@pytest.mark.packages
 def test_metrics_in_which_loss_cannot_help_are_named():
     assert {name for name, metric in METRICS.items() if metric.loss_cannot_help} == NAMED_SAFE
 
 
+@pytest.mark.packages
 def test_the_best_value_wins_nothing_if_text_is_lost():
     assert len(JUDGED) > 100
     for metric in JUDGED:
@@ -106,6 +108,7 @@ def bold_in_html(page: str, name: str) -> list[str]:
     return [cell for row in rows for cell in re.findall(r'<td class="n best"[^>]*>.*?</td>', row, re.DOTALL)]
 
 
+@pytest.mark.packages
 def test_no_format_shows_a_lossy_tokenizer_as_best():
     safe = sorted(set(JUDGED) & NAMED_SAFE - {ROUND_TRIP})
     page, text = html.render(RESULTS), markdown.render(RESULTS)

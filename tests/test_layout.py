@@ -43,6 +43,8 @@ WORDS = {
 PLACES = {
     # the formats of a configuration that names none
     "config/model.py": {"csv", "html", "md"},
+    # a programming language
+    "corpus/programs.py": {"html"},
     # an example of what one may type
     "report/templates/report.html.j2": {"compression"},
 }

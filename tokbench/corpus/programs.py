@@ -5,6 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+_NAMES: Final = {
+    "cpp": "C++", "csharp": "C#", "css": "CSS", "html": "HTML", "javascript": "JavaScript", "json": "JSON",
+    "php": "PHP", "sql": "SQL", "typescript": "TypeScript", "xml": "XML", "yaml": "YAML",
+}  # fmt: skip
+
 _ENDINGS: Final = """
 ada: ada adb ads
 bash: sh bash zsh ksh
@@ -65,6 +70,24 @@ def programming_language(ending: str) -> str:
     ('python', 'c', '')
     """
     return _languages().get(ending.lower(), "")
+
+
+def is_programming_language(name: str) -> bool:
+    """Tell whether a group is called like a programming language or data format.
+
+    >>> is_programming_language("rust"), is_programming_language("de")
+    (True, False)
+    """
+    return name in _languages().values()
+
+
+def program_name(group: str) -> str:
+    """Return the name of a programming language as its makers write it; any other group as it is.
+
+    >>> program_name("cpp"), program_name("rust"), program_name("mails")
+    ('C++', 'Rust', 'mails')
+    """
+    return _NAMES.get(group) or (group.capitalize() if is_programming_language(group) else group)
 
 
 @cache

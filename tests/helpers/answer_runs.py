@@ -1,0 +1,183 @@
+"""Ten made-up runs, and the answer that each should give (``tests/report/answers``): ``python tests/helpers/answer_runs.py``."""
+
+from pathlib import Path
+
+import numpy as np
+
+from tokbench.measuring.metric import Role
+from tokbench.report.answer.answer import Wishes, answer
+from tokbench.report.tables import CellTables
+from tokbench.results.blocks import (
+    CorpusInfo,
+    LossExample,
+    LossInfo,
+    MetricInfo,
+    RawState,
+    RunConfig,
+    TokenizerInfo,
+    TrainingInfo,
+)
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import Results
+from tokbench.results.states import RawStates
+
+FOLDER = Path(__file__).parents[1] / "report" / "answers"
+DOCUMENTS = 40
+
+METRICS = {
+    "ratio": MetricInfo(family="f", direction="higher", role=Role.TEXT_PER_TOKEN, ratio_of=["bytes", "tokens"]),
+    "exact": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
+    "lost": MetricInfo(family="r", direction="lower", role=Role.LOST_CHARACTERS, loss_cannot_help="it is the loss"),
+    "errors": MetricInfo(family="r", direction="lower", role=Role.ERRORS, loss_cannot_help="it is the loss"),
+    "speed": MetricInfo(family="s", direction="higher", role=Role.ENCODING_SPEED, timed=True, loss_cannot_help="no"),
+}
+
+
+def made_up(corpora, *, sizes=None, lost=None, speeds=None, own=(), round_trip=True, designed=(), limit=None):
+    """Results from bytes per token by corpus, group and tokenizer.
+
+    ``sizes`` are the bytes of a group by its name, ``lost`` the shares of lost characters by tokenizer and corpus, and
+    ``speeds`` the ends and the middle of an interval by tokenizer.
+    """
+    cells, states, losses = [], [], []
+    for corpus, groups in corpora.items():
+        totals = {}
+        for number, (group, rates) in enumerate(groups.items()):
+            rng = np.random.default_rng(number)
+            n_bytes = rng.integers(50, 150, DOCUMENTS) * (sizes or {}).get(group, 4000) // 4000 * 10
+            for place, (name, rate) in enumerate(rates.items()):
+                noise = np.random.default_rng(100 * number + place).normal(1, 0.01, DOCUMENTS)
+                tokens = np.round(n_bytes / rate * (noise / noise.mean())).astype(int)
+                sums = {"bytes": n_bytes.tolist(), "tokens": tokens.tolist()}
+                states.append(
+                    RawState(
+                        tokenizer=name,
+                        corpus=corpus,
+                        group=group,
+                        family="f",
+                        state={"documents": DOCUMENTS, "sums": sums},
+                    )
+                )
+                total = totals.setdefault(name, [0, 0])
+                total[0] += int(n_bytes.sum())
+                total[1] += int(tokens.sum())
+                cells.append(
+                    Cell(name, corpus, group, "ratio", float(n_bytes.sum() / tokens.sum()), "bytes/token", n=DOCUMENTS)
+                )
+        for name, (n_bytes, tokens) in totals.items():
+            share = (lost or {}).get((name, corpus), 0.0)
+            cells.append(Cell(name, corpus, WHOLE, "ratio", n_bytes / tokens, "bytes/token", n=DOCUMENTS))
+            if round_trip:
+                cells.append(Cell(name, corpus, WHOLE, "exact", 1.0 if not share else 0.98, "share", n=DOCUMENTS))
+                cells.append(Cell(name, corpus, WHOLE, "lost", share, "share of characters", n=DOCUMENTS))
+                cells.append(Cell(name, corpus, WHOLE, "errors", share, "share of characters", n=DOCUMENTS))
+            if share:
+                first = LossExample(origin=f"{corpus}.txt:7", position=3, expected="x \u2581", got="x  ")
+                losses.append(
+                    LossInfo(tokenizer=name, corpus=corpus, group=next(iter(groups)), documents=1, first=first)
+                )
+            if name in (speeds or {}):
+                low, value, high = speeds[name]
+                cells.append(Cell(name, corpus, WHOLE, "speed", value, "MB/s", low, high, 9))
+    names = list(dict.fromkeys(cell.tokenizer for cell in cells))
+    trained = TrainingInfo(corpora=["training"], bytes=10**6, vocab_size=4096)
+    return Results(
+        name="made up",
+        config=RunConfig(limit=limit),
+        corpora={
+            corpus: CorpusInfo(groups=dict.fromkeys(groups, DOCUMENTS), designed=corpus in designed)
+            for corpus, groups in corpora.items()
+        },
+        tokenizers={
+            name: TokenizerInfo(backend="b", vocab_size=9, train=trained if name in own else None) for name in names
+        },
+        metrics=METRICS if round_trip else {"ratio": METRICS["ratio"], "speed": METRICS["speed"]},
+        cells=cells,
+        losses=losses,
+        states=RawStates(states),
+    )
+
+
+def published():
+    """Gemma leads over languages, code is another matter, and one loses a character."""
+    languages = {"de": (4.3, 4.6), "hi": (8.8, 7.6), "th": (7.9, 6.8), "vi": (4.4, 4.41), "en": (4.35, 4.45)}
+    rates = {group: {"gemma-3": one, "gpt-4o": two, "old": 2.0} for group, (one, two) in languages.items()}
+    code = {"python": {"gemma-3": 3.0, "gpt-4o": 3.5, "old": 2.0}, "rust": {"gemma-3": 2.9, "gpt-4o": 3.6, "old": 2.0}}
+    return made_up({"prose": rates, "code": code}, lost={("gemma-3", "code"): 0.00001, ("old", "prose"): 0.2})
+
+
+def one_language():
+    return made_up({"prose": {"de": {"a": 4.5, "b": 4.2, "c": 3.0}}})
+
+
+def tie():
+    return made_up({"prose": {"de": {"a": 4.50, "b": 4.49, "c": 3.0}, "fi": {"a": 4.10, "b": 4.11, "c": 3.0}}})
+
+
+def sum_and_mean():
+    """Most of the text is German, where b is ahead; in each of two other languages a is."""
+    rates = {"de": {"a": 4.2, "b": 4.5}, "hi": {"a": 8.0, "b": 7.0}, "th": {"a": 7.0, "b": 6.0}}
+    return made_up({"prose": rates}, sizes={"de": 80_000, "hi": 4000, "th": 4000})
+
+
+def one_tokenizer():
+    return made_up({"prose": {"de": {"a": 4.5}, "hi": {"a": 6.5}}})
+
+
+def own_and_published():
+    rates = {
+        "de": {"gpt-4o": 4.5, "mine-4096": 3.1, "mine-8192": 3.6},
+        "hi": {"gpt-4o": 6.5, "mine-4096": 5.0, "mine-8192": 6.0},
+    }
+    return made_up({"prose": rates}, own=("mine-4096", "mine-8192"))
+
+
+def own_sizes():
+    return made_up({"prose": {"de": {"mine-4096": 3.1, "mine-8192": 3.6}}}, own=("mine-4096", "mine-8192"))
+
+
+def speeds():
+    rates = {"de": {"a": 4.5, "b": 4.5, "c": 4.5}}
+    return made_up({"prose": rates}, speeds={"a": (9.0, 10.0, 11.0), "b": (13.0, 14.0, 15.0), "c": (9.5, 10.5, 11.5)})
+
+
+def compression_alone():
+    return made_up({"prose": {"de": {"a": 4.5, "b": 4.2}}}, round_trip=False, limit=5)
+
+
+def curated():
+    return made_up({"hostile": {"emoji": {"a": 2.5, "b": 2.2}}}, designed=("hostile",), lost={("b", "hostile"): 0.3})
+
+
+WEIGHTED = {"prose": 1.0, "code": 9.0}
+RUNS = {
+    "published": (published, Wishes()),
+    "weighted": (published, Wishes(weights=WEIGHTED)),
+    "one-language": (one_language, Wishes()),
+    "tie": (tie, Wishes()),
+    "sum-and-mean": (sum_and_mean, Wishes()),
+    "one-tokenizer": (one_tokenizer, Wishes()),
+    "own-and-published": (own_and_published, Wishes()),
+    "own-sizes": (own_sizes, Wishes()),
+    "speeds": (speeds, Wishes()),
+    "compression-alone": (compression_alone, Wishes()),
+    "curated": (curated, Wishes()),
+}
+
+
+def text_of(name):
+    """The answer of a run as the console shows it."""
+    make, wishes = RUNS[name]
+    found = answer(CellTables(make()), wishes)
+    lines = [
+        f"  {line.label:<12}{said}" if not k else f"  {'':<12}{said}"
+        for line in found.lines
+        for k, said in enumerate(line.sentences)
+    ]
+    return "\n".join([found.text, *lines]).strip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in RUNS:
+        (FOLDER / f"{name}.txt").write_text(text_of(name), encoding="utf-8")

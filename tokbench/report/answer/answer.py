@@ -1,0 +1,294 @@
+"""One answer for a run of any shape, in lines that the console, the report, ``report.md`` and ``--json`` show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tokbench.measuring.metric import Role
+from tokbench.report.answer.ranking import MARGIN, Ranking, rank
+from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
+from tokbench.report.answer.words import join, more, percent
+from tokbench.report.sections.losses import losses
+from tokbench.report.tables import CellTables, intervals_overlap
+from tokbench.results.cells import WHOLE
+
+_MOST_SLICES: Final = 8
+"""With more slices than these, languages are counted and not listed."""
+
+_MOST_WHERE: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """One line of an answer: what it is about, and sentences."""
+
+    label: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer of a run.
+
+    Attributes:
+        text: what was measured, in one sentence; empty if nothing was.
+        lines: the rest, by subject.
+        ranking: all ranked tokenizers over all slices that count.
+        wins: by slice as ``corpus/group``, the best tokenizer there; empty where several tie.
+    """
+
+    text: str = ""
+    lines: Sequence[AnswerLine] = ()
+    ranking: Ranking = field(default_factory=lambda: Ranking((), ()))
+    wins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sentences(self) -> list[str]:
+        """All sentences in their order."""
+        return [*([self.text] if self.text else []), *(said for line in self.lines for said in line.sentences)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the reader said beforehand.
+
+    Attributes:
+        weights: the weight of each corpus; empty where all slices count alike.
+        margin: a smaller difference is a tie in words.
+        most_lost: a tokenizer that loses a larger share of characters is not ranked.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    margin: float = MARGIN
+    most_lost: float = 0.001
+
+
+def answer(tables: CellTables, wishes: Wishes, further: Sequence[AnswerLine] = ()) -> Answer:
+    """Return the answer; ``further`` lines, such as a vocabulary size, come after the ranking."""
+    slices = text_slices(tables, wishes.weights)
+    if not slices:
+        return Answer(lines=[*_designed(tables, wishes), *_speed(tables), *further])
+    published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
+    own = [name for name in tables.tokenizers if tables.tokenizer(name).train]
+    made = _Maker(tables, wishes, slices)
+    ranking = made.rank([*published, *own])
+    lines = [
+        *made.published(published, alone=not own),
+        *made.own(published, own, told=any(line.label == OWN for line in further)),
+        *further,
+        *_speed(tables),
+        *_losses(tables, wishes, list(dict.fromkeys(part.corpus for part in slices))),
+        *_confidence(tables, slices, ranking),
+    ]
+    return Answer(text=_text(slices, wishes), lines=lines, ranking=ranking, wins=made.wins(ranking))
+
+
+OWN: Final = "Your own"
+PUBLISHED: Final = "Published"
+
+
+def _text(slices: Sequence[Slice], wishes: Wishes) -> str:
+    """Say what was measured, and how it counts.
+
+    >>> parts = [Slice("a", name, name, Kind.OTHER, 0.5, size) for name, size in (("news", 300), ("mail", 100))]
+    >>> _text(parts, Wishes())
+    'For your texts: 75% news, 25% mail. Each counts alike, whatever its share.'
+    """
+    alike = "by the weights of the configuration" if wishes.weights else "each counts alike, whatever its share"
+    if len(slices) > _MOST_SLICES:
+        alike = alike.partition(", whatever")[0]
+        counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
+        names = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
+        parts = [f"{count} {names[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
+        return f"For {join(parts)}, {alike}:"
+    total = sum(part.size for part in slices)
+    sizes: dict[str, float] = {}
+    for part in slices:
+        share = part.weight if wishes.weights or not total else part.size / total
+        sizes[part.label] = sizes.get(part.label, 0.0) + share
+    shares = (
+        ", ".join(f"{percent(share)} {label}" for label, share in sorted(sizes.items(), key=lambda item: -item[1]))
+        if len(sizes) > 1
+        else next(iter(sizes))
+    )
+    return (
+        f"For your texts: {shares}. {alike[:1].upper()}{alike[1:]}."
+        if len(slices) > 1
+        else f"For your texts: {shares}."
+    )
+
+
+class _Maker:
+    """Makes the lines on tokens."""
+
+    def __init__(self, tables: CellTables, wishes: Wishes, slices: Sequence[Slice]) -> None:
+        self._tables, self._wishes, self._slices = tables, wishes, slices
+
+    def rank(self, names: Sequence[str], slices: Sequence[Slice] = ()) -> Ranking:
+        return rank(self._tables, slices or self._slices, names, self._wishes.margin)
+
+    def published(self, names: Sequence[str], *, alone: bool) -> Iterator[AnswerLine]:
+        ranking = self.rank(names)
+        if ranking.standings:
+            label = PUBLISHED if len(ranking.standings) > 1 or not alone else "Tokens"
+            said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
+            yield AnswerLine(label, tuple(said))
+
+    def own(self, published: Sequence[str], own: Sequence[str], *, told: bool) -> Iterator[AnswerLine]:
+        """Yield what the run's own tokenizers need, beside the best of the published ones."""
+        ranking, best = self.rank(own), self.rank(published)
+        if not ranking.standings or told:
+            return
+        said = [_ranked(ranking)]
+        if best.standings:
+            both = self.rank([ranking.best, best.best])
+            said.append(_beside(both, ranking.best, best.best))
+        yield AnswerLine(OWN, tuple(said))
+
+    def _summed(self, ranking: Ranking) -> Iterator[str]:
+        """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one."""
+        totals: dict[str, float] = {}
+        metric = self._tables.with_role(Role.TEXT_PER_TOKEN)
+        for each in ranking.standings:
+            sums = [self._tables.sums(metric, part.corpus, part.group, each.tokenizer) for part in self._slices]
+            if all(sums):
+                totals[each.tokenizer] = sum(float(part.columns["tokens"].sum()) for part in sums if part)
+        best = min(totals, key=lambda name: totals[name], default=ranking.best)
+        if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._wishes.margin:
+            behind = percent(totals[ranking.best] / totals[best] - 1)
+            yield f"Summed over all bytes, {best} uses the fewest tokens, {ranking.best} {behind} more."
+
+    def _where(self, ranking: Ranking, names: Sequence[str]) -> Iterator[str]:
+        """Name the winners by language and kind, if not all are the same."""
+        if len(ranking.standings) < 2 or len(self._slices) < 2:  # noqa: PLR2004 - nothing to tell apart
+            return
+        places = [(name, self.rank(names, parts)) for name, parts in self._places()]
+        if any(set(place.ties) != set(ranking.ties) for _, place in places):
+            yield " · ".join(f"{name} {_winner(place, ranking)}" for name, place in places if place.standings) + "."
+
+    def _places(self) -> Iterator[tuple[str, Sequence[Slice]]]:
+        """Yield the languages one by one if they are few, and code as one."""
+        for kind in Kind:
+            parts = of_kind(self._slices, kind)
+            if parts and (kind is Kind.CODE or len(parts) > _MOST_WHERE):
+                yield kind.value, parts
+            else:
+                yield from ((part.label, [part]) for part in parts)
+
+    def wins(self, ranking: Ranking) -> Mapping[str, str]:
+        """Return the best tokenizer by slice; empty where several tie."""
+        names = [each.tokenizer for each in ranking.standings]
+        found = {f"{part.corpus}/{part.group}": self.rank(names, [part]) for part in self._slices}
+        return {place: ranked.best if len(ranked.ties) == 1 else "" for place, ranked in found.items()}
+
+
+def _ranked(ranking: Ranking) -> str:
+    per_token = f"{ranking.bytes_per_token:.2f} bytes per token"
+    if len(ranking.standings) == 1:
+        return f"{ranking.best}: {per_token}."
+    ties, behind = ranking.ties, ranking.behind
+    head = f"{join(ties)} tie for the fewest tokens" if len(ties) > 1 else f"{ties[0]} uses the fewest tokens"
+    after = f"; {behind[0].tokenizer} uses {more(behind[0].more, behind[0].low, behind[0].high)}" if behind else ""
+    return f"{head}: {per_token}{after}."
+
+
+def _winner(place: Ranking, overall: Ranking) -> str:
+    """Return who wins at a place, and what the winner over all needs there, or else the next.
+
+    >>> from tokbench.report.answer.ranking import Standing
+    >>> both = Ranking((), [Standing("a", 0.0, tied=True), Standing("b", 0.04)])
+    >>> _winner(both, Ranking((), [Standing("b", 0.0, tied=True)]))
+    'a (b +4%)'
+    """
+    other = place.of(overall.best) if overall.best not in place.ties else next(iter(place.behind), None)
+    beside = f" ({other.tokenizer} +{percent(other.more)})" if other else ""
+    return f"{join(place.ties)}{' tie' * (len(place.ties) > 1)}{beside}"
+
+
+def _beside(both: Ranking, own: str, published: str) -> str:
+    if len(both.standings) < 2:  # noqa: PLR2004 - one of the two is not ranked
+        return f"It cannot be compared with {published}."
+    if len(both.ties) > 1:
+        return f"{own} and {published} tie."
+    behind = both.behind[0]
+    if behind.tokenizer == own:
+        return f"{own} uses {more(behind.more, behind.low, behind.high)} tokens than {published}."
+    return f"{published} uses {more(behind.more, behind.low, behind.high)} tokens than {own}."
+
+
+def _designed(tables: CellTables, wishes: Wishes) -> Iterator[AnswerLine]:
+    """Say what can be said of curated texts alone: no interval, and nothing about other text."""
+    metric = tables.with_role(Role.TEXT_PER_TOKEN)
+    for corpus in tables.corpora:
+        pool = tables.competing(metric, corpus) if metric else []
+        if pool and pool[0].value:
+            said = f"{pool[0].tokenizer} uses the fewest tokens, {pool[0].value:.2f} bytes per token"
+            yield AnswerLine(corpus, (f"{said}; these texts are curated, and say nothing about others.",))
+    yield from _losses(tables, wishes, tables.corpora)
+
+
+def _speed(tables: CellTables) -> Iterator[AnswerLine]:
+    metric = tables.with_role(Role.ENCODING_SPEED)
+    said = []
+    for corpus in tables.corpora if metric else ():
+        pool = [cell for cell in tables.competing(metric, corpus) if cell.value]
+        if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
+            continue
+        top, *others = pool
+        near = [cell.tokenizer for cell in others if intervals_overlap(cell, top)]
+        value = f"{top.value:.3g} {top.unit}"
+        if near:
+            said.append(f"{join([top.tokenizer, *near])} encode {corpus} fastest and tie: {value}.")
+        else:
+            behind = (top.value or 0.0) / (others[0].value or 1.0) - 1
+            than = f"{percent(behind)} faster than {others[0].tokenizer}"
+            said.append(f"{top.tokenizer} encodes {corpus} fastest: {value}, {than}.")
+    if said:
+        yield AnswerLine("Speed", tuple(said))
+
+
+def _losses(tables: CellTables, wishes: Wishes, corpora: Sequence[str]) -> Iterator[AnswerLine]:
+    """Name what is lost: a little, and by whom; and who is not ranked for it."""
+    metric = tables.with_role(Role.LOST_CHARACTERS)
+    if not metric:
+        yield AnswerLine("Losses", ("Not measured: add roundtrip to the metrics to know which tokenizers lose text.",))
+        return
+    lost = {name: _most_lost(tables, metric, name, corpora) for name in tables.tokenizers}
+    little = [name for name, (share, _) in lost.items() if 0 < share <= wishes.most_lost]
+    much = sorted((name for name, (share, _) in lost.items() if share > wishes.most_lost), key=lambda name: lost[name])
+    said = [f"{name} {_example(tables, name, lost[name][1])}." for name in little]
+    if much:
+        listed = join([f"{name} ({percent(lost[name][0])})" for name in much], most=6)
+        said.append(f"Not ranked, because they lose more than {percent(wishes.most_lost)} of the characters: {listed}.")
+    if not said:
+        said.append("Every text round-trips.")
+    elif len(little) + len(much) < len(tables.tokenizers):
+        said.append("All others round-trip.")
+    yield AnswerLine("Losses", tuple(said))
+
+
+def _most_lost(tables: CellTables, metric: str, name: str, corpora: Sequence[str]) -> tuple[float, str]:
+    """Return the largest share of characters that a tokenizer loses of a corpus, and that corpus."""
+    cells = (tables.cell(metric, corpus, WHOLE, name) for corpus in corpora)
+    return max(((cell.value or 0.0, cell.corpus) for cell in cells if cell), default=(0.0, ""))
+
+
+def _example(tables: CellTables, name: str, corpus: str) -> str:
+    found = [loss for loss in losses(tables) if (loss.tokenizer, loss.corpus) == (name, corpus)]
+    documents, of = sum(loss.documents for loss in found), sum(tables.corpus(corpus).groups.values())
+    change = f"turns {found[0].change.replace('→', 'into')}" if found else "loses a little"
+    return f"{change} in {documents:,} of {of:,} texts of {corpus}"
+
+
+def _confidence(tables: CellTables, slices: Sequence[Slice], ranking: Ranking) -> Iterator[AnswerLine]:
+    said = []
+    limit = tables.results.config.limit
+    if limit is not None:
+        said.append(f"A first look: at most {limit:,} documents of each language.")
+    if len(ranking.standings) > 1 and ranking.standings[1].low is None:
+        documents = min(sum(tables.corpus(part.corpus).groups.values()) for part in slices)
+        said.append(f"No intervals: {documents:,} documents are too few." if documents else "No intervals.")
+    if said:
+        yield AnswerLine("Confidence", tuple(said))

@@ -18,6 +18,7 @@ from tokbench.engine.workers.pool import InProcessPool
 from tokbench.formats import html, markdown
 from tokbench.foundation.progress import silent
 from tokbench.notebook.results import NotebookResults
+from tokbench.report.report import Report
 from tokbench.report.terminal import summary
 from tokbench.results.blocks import Difference, IdDifference
 from tokbench.results.cells import Status
@@ -92,7 +93,7 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     assert row in markdown.render(results)
     assert "<bdi>b·98 ␣·32 a·97 c·99</bdi>" in html.render(results)
     console = Console(width=120, file=io.StringIO())
-    summary(results, console)
+    summary(Report(results), console)
     assert re.search(r"first: b·98 ␣·32 c·99 a·97;\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
 
 

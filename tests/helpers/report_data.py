@@ -49,12 +49,11 @@ METRICS = {
     "decode_mb_per_s": ("speed", "MB/s", "higher", ""),
     "lost_characters": ("roundtrip", "share of characters", "lower", Role.LOST_CHARACTERS),
     "cer_nfc": ("roundtrip", "edits/char", "lower", Role.ERRORS),
-    "loss_charge": ("roundtrip", "bytes/token", "lower", Role.CHARGE),
 }
 PLUGIN_METRIC = "acme_oddness"
 ROLES = {"premium": Role.PREMIUM, "gini": Role.INEQUALITY}
 HEADLINE = ("encode_mb_per_s", "lost_characters", "fertility", "compression_ratio")
-LOSS_METRICS = ("lost_characters", "cer", "cer_nfc", "loss_charge")
+LOSS_METRICS = ("lost_characters", "cer", "cer_nfc")
 
 
 def metric_info(name: str, family: str, unit: str, direction: str, **facts) -> blocks.MetricInfo:

@@ -42,7 +42,7 @@ def pair(results, one, other, group):
     return found
 
 
-LOSSES = ("edits beyond NFC", "lost characters", "lost bytes")
+LOSSES = ("edits beyond NFC", "lost characters")
 
 
 def states(tokens, lost=None):
@@ -50,7 +50,7 @@ def states(tokens, lost=None):
     known = {}
     for name, column in tokens.items():
         number = (lost or {}).get(name, 0)
-        losses = {what: np.eye(1, 32)[0] * number * size for what, size in zip(LOSSES, (1, 1, 2), strict=True)}
+        losses = {what: np.eye(1, 32)[0] * number * size for what, size in zip(LOSSES, (1, 1), strict=True)}
         exact = np.full(32, 2.0) - np.eye(1, 32)[0] * bool(number)
         columns = {"tokens": np.array(column, dtype=float), "characters": np.full(32, 2500.0), "exact": exact}
         known[name, "g"] = Sums(64, columns | losses)

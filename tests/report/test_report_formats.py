@@ -28,7 +28,7 @@ def printed(results: Results, width: int, *, colour: bool = False) -> str:
     file = io.StringIO()
     system = "standard" if colour else None
     console = Console(file=file, width=width, force_terminal=colour, color_system=system)
-    summary(results, console, Path("reports/x"), verbose=True)
+    summary(Report(results), console, Path("reports/x"), verbose=True)
     return file.getvalue()
 
 

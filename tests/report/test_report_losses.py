@@ -22,6 +22,7 @@ from tokbench.report.cells import NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Paragraph
+from tokbench.report.report import Report
 from tokbench.report.sections.overview import overview_document
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
@@ -127,7 +128,7 @@ def test_no_format_shows_a_lossy_tokenizer_as_best():
 
 def printed(results: Results) -> str:
     file = io.StringIO()
-    summary(results, Console(file=file, width=150))
+    summary(Report(results), Console(file=file, width=150))
     return file.getvalue()
 
 

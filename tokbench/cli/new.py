@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.terminal.options import common_options, say
+from tokbench.terminal.options import common_options, model_option, say
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
 
@@ -44,9 +44,15 @@ def _weights(_context: click.Context, _option: click.Parameter, given: Sequence[
     metavar="NAME=PERCENT",
     help="The share of a kind or a language in your training text, such as code=25; may be repeated.",
 )
+@model_option
 @common_options
 def new(
-    what: str, output: Path | None, purpose: str | None, tokenizers: Sequence[str], weights: dict[str, float]
+    what: str,
+    output: Path | None,
+    purpose: str | None,
+    tokenizers: Sequence[str],
+    weights: dict[str, float],
+    model: str,
 ) -> None:
     """Write the shipped SUITE to a file, as the start of a configuration; a file that exists is left alone.
 
@@ -57,16 +63,19 @@ def new(
     from tokbench.config.suites import find_suite, shipped_suites
 
     if what in shipped_suites() or not (Path(what).exists() or any(sign in what for sign in "*?[")):
-        if purpose or tokenizers or weights:
-            raise click.UsageError("--for, --tokenizer and --weight are for texts of your own, not for a suite")
+        if purpose or tokenizers or weights or model:
+            message = "--for, --tokenizer, --weight and --model are for texts of your own, not for a suite"
+            raise click.UsageError(message)
         suite = find_suite(what)
         path, text = output or Path(suite.path.name), suite.path.read_bytes()
     else:
         if weights and purpose not in {None, "size"}:
             raise click.UsageError(f"--weight is for --for size, and not for --for {purpose}")
+        if model and purpose not in {None, "size"}:
+            raise click.UsageError(f"--model is for --for size, and not for --for {purpose}")
         path = output or Path("mine.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
-        text = _configuration(what, path, purpose or "size", names, weights).encode()
+        text = _configuration(what, path, Wanted(purpose or "size", names, weights, model)).encode()
     try:
         with path.open("xb") as file:
             file.write(text)
@@ -78,7 +87,16 @@ def new(
     say(f"written: {path}; run it with: tokbench run {path}")
 
 
-def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[str], weights: dict[str, float]) -> str:
+class Wanted(NamedTuple):
+    """What a configuration is for."""
+
+    purpose: str
+    tokenizers: Sequence[str]
+    weights: dict[str, float]
+    model: str = ""
+
+
+def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.segmentation.segment import recipe_of
@@ -86,28 +104,29 @@ def _configuration(texts: str, path: Path, purpose: str, tokenizers: Sequence[st
     from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts, weigh
 
     grammar = Grammar(load_registry())
-    for name in tokenizers:
+    for name in wanted.tokenizers:
         recipe_of(name, grammar)  # which refuses what cannot be loaded here
     found = read_texts(texts)
     corpora = corpora_of(found)
     say(f"{texts} has")
     for line in describe(found, corpora):
         say(line)
-    weighted = weigh(corpora, weights)
-    holdout = 0.2 if purpose == "size" else 0.0
+    weighted = weigh(corpora, wanted.weights)
+    holdout = 0.2 if wanted.purpose == "size" else 0.0
     entries = {name: entry(corpus, found, path.parent, holdout=holdout) for name, corpus in weighted.items()}
     for name, keys in entries.items():
         if "document" in keys:
             say(f"{name}: {DOCUMENTS[keys['document']]}")
     code = [name for name, corpus in weighted.items() if corpus.is_code]
-    draft = (Path(__file__).parent / "drafts" / f"{purpose}.yaml").read_text(encoding="utf-8")
+    draft = (Path(__file__).parent / "drafts" / f"{wanted.purpose}.yaml").read_text(encoding="utf-8")
     # In one pass: what a user wrote is not looked at again.
     return Template(draft).substitute(
         corpora=_entries(entries),
-        tokenizers=_entries(dict(_tokenizer(name, path.parent) for name in tokenizers)),
+        tokenizers=_entries(dict(_tokenizer(name, path.parent) for name in wanted.tokenizers)),
         names=_flow([name for name, corpus in weighted.items() if corpus.weight]),
         code=_flow({"code": {"corpora": code}}) if code and len(code) < len(weighted) else "code",
         weights=_flow({name: corpus.weight for name, corpus in weighted.items()}),
+        model=f"model: {wanted.model}" if wanted.model else "# model: 1b",
         name=_flow([path.stem])[1:-1],
     )
 

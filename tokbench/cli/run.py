@@ -15,6 +15,7 @@ from tokbench.terminal.interruption import Interruption
 from tokbench.terminal.options import (
     common_options,
     log_option,
+    model_option,
     override_options,
     pictures_option,
     say,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     help="The run's folder; with several configurations, the folder of their folders [default: reports/NAME].",
 )
 @override_options
+@model_option
 @click.option(
     "-w",
     "--workers",
@@ -81,6 +83,8 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
     if workers is None:
         workers = 1 if options["executor"] == "inprocess" or options["scheduler"] else default_workers()
     Executor(workers, options["executor"], options["scheduler"]).check()
+    if model := options.pop("model"):
+        options["settings"] = (*options["settings"], f"study.vocabulary.model={model}")
     overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])
     if options["pictures"]:
         from tokbench.report.pictures import check_pictures
@@ -96,25 +100,25 @@ def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose
     from rich.console import Console
 
     from tokbench.api import run as execute
+    from tokbench.engine.reports import report_of
     from tokbench.foundation.display import conclude, progress_shown
-    from tokbench.report.report import Report
     from tokbench.report.terminal import summary
 
     gc.freeze()  # modules stay until the end, so that the collector need not look at them
     with progress_shown(log) as progress:
         results = execute(run.config, run.folder, workers, progress=progress, **options)
-    summary(results, Console(), run.folder, verbose=verbose)
+    report = report_of(results)
+    summary(report, Console(), run.folder, verbose=verbose)
     if pictures:
-        from tokbench.engine.reports import report_of
         from tokbench.report.pictures import write_pictures
 
-        written = write_pictures(report_of(results), run.folder)
+        written = write_pictures(report, run.folder)
         say(f"written: {len(written):,} pictures in {written[0].parent}" if written else "no chart to picture")
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:
         say(f"error: {problem}", err=True)
-    conclude(Report(results).subtitle, progress, log)
+    conclude(report.subtitle, progress, log)
     if results.partial and results.partial.reason:
         return 1
     return Interruption.exit_code if results.interrupted else int(results.failed)

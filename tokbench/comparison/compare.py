@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tokbench.foundation.errors import shortened
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.measuring.plan import DESIGNED
-from tokbench.measuring.round_trip import RoundTrip, judge
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
@@ -200,8 +200,7 @@ class _Comparer:
             gone = one if one.value is None else two
             return replace(change, reason=gone.reason)
         ratio = two.value / one.value - 1 if one.value else None
-        before, after = self._tables[0].number(one), self._tables[1].number(two)
-        round_trip = judge(after, [before], higher=None if info.direction == "none" else info.direction == "higher")
+        round_trip = self._tables[1].round_trip(two)
         change = replace(change, difference=two.value - one.value, ratio=ratio, round_trip=round_trip)
         if info.timed:
             return _timed(change, one, two)

@@ -15,7 +15,7 @@ from tokbench.config.strict_yaml import Located
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.foundation.parsing import SIZES, parse_size
-from tokbench.results.blocks import ConfigFile
+from tokbench.results.blocks import MARGIN, MOST_LOST, ConfigFile
 from tokbench.tokenizers.options import GivenOptions, Options
 
 
@@ -114,6 +114,19 @@ class TopLevel(Options):
     corpora: dict[Name, Any] = Field(min_length=1, description="texts, by name")
     tokenizers: dict[Name, Any] = Field(min_length=1, description="tokenizers under comparison, by name")
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
+    weights: dict[Name, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict,
+        description="share of each corpus in your text, such as {prose: 70, code: 30}; default: languages count alike",
+    )
+    practical_margin: float = Field(
+        default=MARGIN, ge=0, lt=1, description="a smaller difference in tokens is a tie in the answer"
+    )
+    most_lost: float = Field(
+        default=MOST_LOST,
+        ge=0,
+        le=1,
+        description="a tokenizer that loses a larger share of the characters of a corpus is not ranked",
+    )
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")
     study: dict[str, Any] = Field(default_factory=dict, description="studies that go beyond cells")
@@ -211,6 +224,10 @@ class Config:
     """The names of all corpora, malformed entries included."""
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    weights: dict[str, float] = field(default_factory=dict)
+    """By corpus; empty where languages count alike."""
+    practical_margin: float = MARGIN
+    most_lost: float = MOST_LOST
     study: dict[str, Any] = field(default_factory=dict)
     """Options by study, which only plugins can check."""
     further: dict[str, Any] = field(default_factory=dict)

@@ -102,6 +102,8 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
     top = _entry(TopLevel, located.data, (), config)
     if top:
         config.name = top.name
+        config.weights, config.practical_margin = dict(top.weights), top.practical_margin
+        config.most_lost = top.most_lost
     # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = _tokenizers(config)

@@ -77,7 +77,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "tokens": row.total,
                 "bytes_per_token": table.bytes_per_token(row),
                 "relative": table.relative(row),
-                "round_trip": table.round_trip(row).value,
+                "round_trip": row.round_trip.value,
                 "characters_lost": row.lost_characters,
                 "tokens_of_files": list(row.tokens),
                 "unverified": row.tokenizer in table.unverified,
@@ -100,7 +100,7 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     if counted:
         heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "lost"]
         print_numbers(heads, [_cells(row, table) for row in counted], f"{size}; 1.00 is {base}")
-        for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[table.round_trip(row)])}:
+        for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[row.round_trip])}:
             say(line)
         if len(paths) > 1:
             say("the tokens of each file: --json")
@@ -118,5 +118,5 @@ def _cells(row: TextCost, table: CostTable) -> list[str]:
     lost = "?" if row.lost_characters is None else f"{row.lost_characters:.2%}" if row.lost_characters else "0"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     name = row.tokenizer + " (unverified)" * (row.tokenizer in table.unverified)
-    lost += MARKS[table.round_trip(row)]
+    lost += MARKS[row.round_trip]
     return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, lost]

@@ -15,7 +15,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import silent
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.job import Job
-from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
+from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
 from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
@@ -45,10 +45,9 @@ class TextCost:
         return sum(self.tokens)
 
     @property
-    def number(self) -> Number:
-        """The tokens, with and without the charge for lost text."""
-        factor = self.loss.factor if isinstance(self.loss, Loss) else 1
-        return Number(self.total, self.total * factor, self.loss)
+    def round_trip(self) -> RoundTrip:
+        """The round trip of all texts, by the rule of loss."""
+        return self.loss.round_trip() if isinstance(self.loss, Loss) else self.loss
 
 
 class LocalNames(NamedTuple):
@@ -143,12 +142,7 @@ class CostTable:
         """The reference, or the cheapest that is ranked; ``None`` if it could not be counted."""
         wanted = (cost for cost in self.costs if cost.tokenizer == self.reference or not self.reference)
         first = next(wanted, None)
-        return first if first and first.total and (self.reference or self.round_trip(first).ranked) else None
-
-    def round_trip(self, cost: TextCost) -> RoundTrip:
-        """Return the round trip of all texts, by the rule of loss among these tokenizers."""
-        rivals = [other.number for other in self.costs if not other.reason]
-        return judge(cost.number, rivals, higher=False)
+        return first if first and first.total and (self.reference or first.round_trip.ranked) else None
 
     def relative(self, cost: TextCost) -> float | None:
         """Return the tokens of a tokenizer for each of the base; ``None`` if there is none.
@@ -208,6 +202,6 @@ def cost_of(
         left_out=local.left_out,
         unverified=unverified(registry),
     )
-    ranked = {cost.tokenizer: table.round_trip(cost).ranked for cost in costs}
+    ranked = {cost.tokenizer: cost.round_trip.ranked for cost in costs}
     costs.sort(key=lambda cost: (bool(cost.reason), not ranked[cost.tokenizer], cost.total, order[cost.tokenizer]))
     return table

@@ -56,6 +56,9 @@ def describe_config(config: Config) -> RunConfig:
         settings=list(config.overrides.settings),
         quick=config.overrides.quick,
         formats=list(config.formats),
+        weights=dict(config.weights),
+        practical_margin=config.practical_margin,
+        most_lost=config.most_lost,
     )
 
 

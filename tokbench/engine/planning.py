@@ -67,6 +67,7 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
     planner.studies()
     planner.same_ids()
     planner.bindings()
+    planner.weights()
     planner.study_problems()
     planner.reporters()
 
@@ -316,6 +317,11 @@ class _Planner:
         """Return the study that a family without metrics of its own serves; empty for none."""
         study = next((spec for spec in self._registry.studies if family.role in spec.roles), None)
         return "" if family.values or study is None else f"a study: write {study.key!r}"
+
+    def weights(self) -> None:
+        for name in self._config.weights:
+            if problem := self._plan.corpus_problem(name):
+                self._problem(("weights", name), problem)
 
     def study_problems(self) -> None:
         for name, options in self._plan.studies.items():

@@ -28,7 +28,6 @@ class LostText(NamedTuple):
     """The edits of the text into what is decoded, in code points."""
     characters: int
     """The characters of the text that are deleted or replaced; what is only added loses none."""
-    bytes: int
 
 
 def lost_text(text: str, back: str) -> LostText:
@@ -38,15 +37,15 @@ def lost_text(text: str, back: str) -> LostText:
     itself.
 
     >>> lost_text("a▁b", "a b"), lost_text("cafe\u0301", "café")
-    (LostText(edits=1, characters=1, bytes=3), LostText(edits=0, characters=0, bytes=0))
+    (LostText(edits=1, characters=1), LostText(edits=0, characters=0))
     >>> lost_text("ab", " ab")
-    LostText(edits=1, characters=0, bytes=0)
+    LostText(edits=1, characters=0)
     """
     text, back = (unicodedata.normalize("NFC", side) for side in (text, back))
     changed = list(_raw(text, back))
-    gone = "".join(text[hunk.start : hunk.end] for hunk in changed)
+    gone = sum(hunk.end - hunk.start for hunk in changed)
     edited = sum(max(hunk.end - hunk.start, hunk.back_end - hunk.back_start) for hunk in changed)
-    return LostText(edited, len(gone), len(gone.encode("utf-8", "surrogatepass")))
+    return LostText(edited, gone)
 
 
 def first_difference(text: str, back: str, start: int = 0, back_start: int = 0) -> int:

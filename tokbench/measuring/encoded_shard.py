@@ -187,7 +187,7 @@ class EncodedShard:
 
     @cached_property
     def losses(self) -> dict[str, NDArray[np.int64]]:
-        """int64[d] each: exact documents, and of the others the edits, characters and UTF-8 bytes lost beyond NFC."""
+        """int64[d] each: exact documents, and of the others the edits and characters lost beyond NFC."""
         lost = np.zeros((len(self.shard), len(LostText._fields)), dtype=np.int64)
         unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
         unknown = "" if unk_id is None or self.exact.all() else self.tokenizer.decode([unk_id]).strip()
@@ -195,10 +195,10 @@ class EncodedShard:
             text, back = self.shard.texts[k], self.decoded[k]
             # Else letters of its name would pass for letters of the text.
             lost[k] = lost_text(text, back.replace(unknown, _UNKNOWN) if unknown and unknown not in text else back)
-        edits, characters, n_bytes = lost.T
+        edits, characters = lost.T
         exact = self.exact.astype(np.int64)
         characters = np.minimum(characters, self.shard.n_chars)  # NFC takes a few characters apart
-        return {"exact": exact, "edits beyond NFC": edits, "lost characters": characters, "lost bytes": n_bytes}
+        return {"exact": exact, "edits beyond NFC": edits, "lost characters": characters}
 
     @property
     def canonical(self) -> NDArray[np.bool_]:

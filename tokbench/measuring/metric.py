@@ -12,7 +12,8 @@ There are five kinds:
 
 A ratio of counts need only be declared, see :mod:`tokbench.measuring.counted`. Any other text metric in a few lines:
 
->>> from tokbench.plugin import Options
+>>> from tokbench.results.blocks import MOST_LOST
+from tokbench.plugin import Options
 >>> from tokbench.plugin.metrics import EncodedShard, Measured
 >>> class LongestDocument:
 ...     def __init__(self, options: Options) -> None: ...
@@ -38,6 +39,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.foundation.failures import Failure
+from tokbench.results.blocks import MOST_LOST
 from tokbench.results.cells import Cell
 from tokbench.tokenizers.contract import Tokenizer
 
@@ -83,7 +85,6 @@ class Role(StrEnum):
     ROUND_TRIP = "share of exact documents"
     LOST_CHARACTERS = "share of characters lost"
     ERRORS = "character error rate beyond NFC"
-    CHARGE = "charge for lost text"
     UNKNOWN = "share of unknown tokens"
     ENCODING_SPEED = "encoding speed"
     PREMIUM = "premium over the reference language"
@@ -184,6 +185,8 @@ class CorpusStates(NamedTuple):
     """By tokenizer and group. One that failed is missing; the run gives its cells the reason."""
     designed: bool = False
     """Its texts were chosen and not drawn, so that nothing is inferred from them."""
+    most_lost: float = MOST_LOST
+    """The highest character error rate of a tokenizer that is ranked."""
 
 
 class CorpusOutcome(NamedTuple):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import BUCKET_BITS, BUCKETS, Shard
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable
-from tokbench.measuring.round_trip import Loss, Number, judge
+from tokbench.measuring.round_trip import Loss
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import jackknife
 from tokbench.statistics.sample_units import SampleUnits
@@ -164,22 +164,14 @@ def merged(states: CorpusStates, name: str, group: str) -> Any | None:
 
 def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
     """Return by tokenizer its sums, or the reason why its tokens are not compared (see :mod:`.round_trip`)."""
-    known = {name: sums for name in states.tokenizers if (sums := merged(states, name, group))}
-    numbers = {name: _tokens(sums) for name, sums in known.items()}
     compared: dict[str, Sums | str] = {}
     for name in states.tokenizers:
-        sums = known.get(name)
-        if sums is None or not numbers[name].value:
+        sums, whole = merged(states, name, group), merged(states, name, WHOLE)
+        if sums is None or not sums.columns["tokens"].any():
             compared[name] = f"{name} {'was not measured' if sums is None else 'has no tokens'}"
-        elif judge(numbers[name], numbers.values(), higher=False).ranked:
+        elif Loss.of(sums).exact or Loss.of(whole or sums).round_trip(states.most_lost).ranked:
             compared[name] = sums
         else:
             lost, of = (int(sums.columns[column].sum()) for column in ("lost characters", "characters"))
             compared[name] = f"{name} is lossy: {lost:,} of {of:,} characters are lost, which may save tokens"
     return compared
-
-
-def _tokens(sums: Sums) -> Number:
-    """Return the tokens, with and without the charge for lost text."""
-    tokens, charge = (float(sums.columns[column].sum()) for column in ("tokens", "lost bytes"))
-    return Number(tokens, tokens + charge, Loss.of(sums))

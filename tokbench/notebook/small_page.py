@@ -17,7 +17,6 @@ from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
-from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems
 from tokbench.results.cells import WHOLE, group_name
@@ -63,8 +62,9 @@ class SmallPage:
     @property
     def best(self) -> str:
         measured = sum(cell.value is not None for cell in self.report.results.cells)
-        sentences = headline_sentences(self.report.tables)
-        return " ".join(sentences) or (f"{measured:,} cells have a number" if measured else _NOTHING)
+        return " ".join(self.report.answered.sentences) or (
+            f"{measured:,} cells have a number" if measured else _NOTHING
+        )
 
     @property
     def next_steps(self) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tokbench.report.answer.line import AnswerLine
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import Line, Node, Section
 from tokbench.report.tables import CellTables
@@ -44,8 +45,10 @@ class SectionSpec:
     """Returns ``None`` if a run has nothing for it."""
     charts: Callable[[CellTables], Iterator[Chart]] = _no_charts
     """Yields the charts that ``tokbench report --pictures`` writes."""
+    answer: Callable[[CellTables], Iterable[AnswerLine]] | None = None
+    """Returns what it adds to the answer of the run."""
     lead: Callable[[CellTables], Sequence[Node]] | None = None
-    """Returns what it adds to the answer, before the corpora."""
+    """Returns what a report shows with the answer, such as a chart."""
     notes: Callable[[CellTables], SectionNotes] | None = None
     """Returns the run's notes that the section shows."""
     page_only: bool = False

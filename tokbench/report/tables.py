@@ -19,7 +19,7 @@ from tokbench.measuring.paired import (
     paired_quotient,
 )
 from tokbench.measuring.plan import DESIGNED
-from tokbench.measuring.round_trip import Number, RoundTrip
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.cells import (
     BEST_LEGEND,
@@ -237,9 +237,6 @@ class CellTables:
 
     def round_trip(self, cell: Cell) -> RoundTrip:
         return self._round_trips.of(cell)
-
-    def number(self, cell: Cell) -> Number:
-        return self._round_trips.number(cell)
 
     def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
         cells = (self.cell(metric, corpus, group, name) for name in self.tokenizers)

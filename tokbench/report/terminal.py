@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
+from tokbench.report.answer.answer import Answer
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
-from tokbench.report.sections.headline import headline_sentences
 from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems, short_vocabularies, some_names
 from tokbench.report.sections.same_ids import expected_and_got, same_ids
 from tokbench.report.sections.what_ran import durations, partial_sentences
 from tokbench.results.blocks import NOT_SAVED
-from tokbench.results.model import Results
 from tokbench.tokenizers.facts import CAUTION
 
 if TYPE_CHECKING:
@@ -30,24 +29,22 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
-_MOST_SENTENCES, _MOST_ROWS, _MOST_PROBLEMS = 5, 8, 3
+_MOST_ROWS, _MOST_PROBLEMS = 8, 3
 _COLUMN_GAP = 3
 
 _FIRST: Final = (Role.ENCODING_SPEED, Role.LOST_CHARACTERS, Role.TOKENS_PER_WORD)
 
 
-def summary(results: Results, console: Console, folder: Path | None = None, *, verbose: bool = False) -> None:
+def summary(report: Report, console: Console, folder: Path | None = None, *, verbose: bool = False) -> None:
     """Print the answer, a small table, problems and next steps: about 25 lines, or with ``verbose`` all of a run.
 
     ``folder`` is the run's; without it there are no next steps.
     """
-    report = Report(results)
+    results = report.results
     console.print()
     for line in [*partial_sentences(results), *report.overrides]:
         console.print(_text(line, "yellow"))
-    sentences = headline_sentences(report.tables)
-    for sentence in sentences if verbose else sentences[:_MOST_SENTENCES]:
-        console.print(_text(sentence, "bold"))
+    _print_answer(report.answered, console)
     _print_table(report, console, verbose=verbose)
     amiss = _problems(report) + (_same_ids(report) if results.differences else [])
     amiss += [f"the study {name}: {reason}" for name, reasons in results.failed_studies.items() for reason in reasons]
@@ -67,6 +64,21 @@ def summary(results: Results, console: Console, folder: Path | None = None, *, v
         last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{speeds} (with -v a run says more)"
         console.print()
         console.print(_text(last), soft_wrap=True)
+
+
+def _print_answer(answer: Answer, console: Console) -> None:
+    from rich.padding import Padding
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    if answer.text:
+        console.print(_text(answer.text, "bold"))
+    lines = RichTable.grid(padding=(0, 2, 0, 0))
+    lines.add_column(no_wrap=True)
+    lines.add_column(overflow="fold")
+    for line in answer.lines:
+        lines.add_row(_text(line.label, "bold"), Text("\n").join(map(_text, line.sentences)))
+    console.print(Padding(lines, (0, 0, 0, 2)))
 
 
 def _print_table(report: Report, console: Console, *, verbose: bool) -> None:

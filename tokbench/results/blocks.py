@@ -24,6 +24,13 @@ class ConfigFile:
     """Its text."""
 
 
+MARGIN: Final = 0.01
+"""A smaller difference in tokens is a tie in the words of an answer."""
+
+MOST_LOST: Final = 1e-3
+"""A tokenizer with a higher character error rate on a corpus, beyond canonical equivalence, is not ranked there."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
     """The configuration of a run, with all that is needed to repeat it."""
@@ -46,6 +53,12 @@ class RunConfig:
     """``True`` for a quick look: ``settings`` begin with the file's ``quick``."""
     formats: list[str] = field(default_factory=list)
     """The names of the report formats."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """By corpus, its share in the reader's text; empty where languages count alike."""
+    practical_margin: float = MARGIN
+    """A smaller difference in tokens is a tie in the words of the answer."""
+    most_lost: float = MOST_LOST
+    """The highest character error rate of a tokenizer that is ranked."""
 
 
 @dataclass(frozen=True, kw_only=True)

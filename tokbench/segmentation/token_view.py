@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.align import lost_text
-from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
+from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.report.cells import MARKS
 from tokbench.report.document import (
     Bullets,
@@ -77,8 +77,7 @@ class SegmentationView:
     def round_trip(self) -> RoundTrip:
         line, text = self.segmentation, self.text.text
         edits = 0 if line.round_trip else lost_text(text, line.back).edits
-        loss = Loss(exact=line.round_trip, cer=edits / (len(text) or 1))
-        return judge(Number(0.0, 0.0, loss), (), higher=None)
+        return Loss(exact=line.round_trip, cer=edits / (len(text) or 1)).round_trip()
 
     @property
     def head(self) -> str:

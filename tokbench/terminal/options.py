@@ -24,6 +24,13 @@ store_option = click.option(
     "--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work."
 )
 
+model_option = click.option(
+    "--model",
+    default="",
+    metavar="125m|1b|8b|WIDTHxLAYERS",
+    help="The model for which a vocabulary size is chosen; without one, a size for each of the first three.",
+)
+
 TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file such as tokenizer.json"
 
 

@@ -81,7 +81,6 @@ def train(
     from tokbench.foundation.display import conclude, progress_shown
     from tokbench.foundation.store import open_store
     from tokbench.terminal.documents import DOCUMENTS
-    from tokbench.training.train import round_trips
     from tokbench.training.train import train as execute
 
     if config is None:
@@ -102,7 +101,7 @@ def train(
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     if as_json:
-        facts = [_facts(*one) for one in zip(trained, round_trips(trained), strict=True)]
+        facts = [_facts(one, one.round_trip) for one in trained]
         print_json({"document": document, "tokenizers": facts})
     else:
         _summary(trained)
@@ -171,9 +170,8 @@ def _failures(trained: Sequence[TrainedTokenizer]) -> None:
 def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     from tokbench.report.cells import LEGENDS, MARKS
     from tokbench.terminal.number_table import print_numbers
-    from tokbench.training.train import round_trips
 
-    rows, marks = [], [MARKS[round_trip] for round_trip in round_trips(trained)]
+    rows, marks = [], [MARKS[one.round_trip] for one in trained]
     for tokenizer, mark in zip(trained, marks, strict=True):
         if tokenizer.vocab_size:
             memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"

@@ -27,7 +27,7 @@ from tokbench.foundation.store import Store
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.measuring.round_trip import Loss, Number, RoundTrip, judge
+from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
 from tokbench.segmentation.segment import encoded_texts, text_sums
@@ -69,14 +69,10 @@ class TrainedTokenizer:
     failure: Failure | None = None
     """Why the tokenizer, or a file of it, is missing."""
 
-
-def round_trips(trained: Sequence[TrainedTokenizer]) -> list[RoundTrip]:
-    """Return the round trip of each on its held-out text, by the rule of loss among them."""
-    numbers = []
-    for one in trained:
-        value = one.compression or 0.0
-        numbers.append(Number(value, value / one.loss.factor if isinstance(one.loss, Loss) else value, one.loss))
-    return [judge(number, numbers, higher=True) for number in numbers]
+    @property
+    def round_trip(self) -> RoundTrip:
+        """The round trip of its held-out text, by the rule of loss."""
+        return self.loss.round_trip() if isinstance(self.loss, Loss) else self.loss
 
 
 def train(

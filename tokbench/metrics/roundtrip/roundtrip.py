@@ -13,10 +13,10 @@ from tokbench.measuring.counted import declared
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import LossSummary, Measured, Metric, NotApplicable, Role
-from tokbench.measuring.round_trip import MOST_ERRORS
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.metrics.roundtrip.causes import Cause
 from tokbench.metrics.roundtrip.losses import Losses, find_losses
+from tokbench.results.blocks import MOST_LOST
 from tokbench.tokenizers.contract import HasUnknown
 
 _ORDER: Final = (
@@ -107,15 +107,8 @@ VALUES: Final = (
         "Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
         "Character error rate with both texts in NFC, the name of the unknown token counted as one character; 0 if "
         "every document is canonically equivalent to what is decoded. A tokenizer above "
-        f"{MOST_ERRORS:.4f} is not ranked. Texts of more than 2,048 characters are compared in windows, as for "
-        "the CER.",
-    ),
-    _lost(
-        "loss_charge", "bytes/token", of=("lost bytes", "tokens"), label="charge for lost text", role=Role.CHARGE
-    ).means(
-        "Σ UTF-8 bytes of lost characters / Σ tokens",
-        "The tokens that lost text is charged with, a byte a token, for each token that was counted. A tokenizer "
-        "is not ranked where its place would change with them.",
+        f"{MOST_LOST:.3f} on a corpus is not ranked. Texts of more than 2,048 characters are compared in windows, as "
+        "for the CER.",
     ),
     Metric("whitespace_fidelity", "share of white space", "higher", of=_SPACES, label="white space kept").means(
         "Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",

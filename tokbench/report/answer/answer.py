@@ -7,25 +7,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tokbench.measuring.metric import Role
-from tokbench.report.answer.ranking import MARGIN, Ranking, rank
+from tokbench.report.answer.line import OWN, PUBLISHED, AnswerLine
+from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
 from tokbench.report.answer.words import join, more, percent
 from tokbench.report.sections.losses import losses
 from tokbench.report.tables import CellTables, intervals_overlap
+from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
 
 _MOST_SLICES: Final = 8
 """With more slices than these, languages are counted and not listed."""
 
 _MOST_WHERE: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerLine:
-    """One line of an answer: what it is about, and sentences."""
-
-    label: str
-    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +44,9 @@ class Answer:
         return [*([self.text] if self.text else []), *(said for line in self.lines for said in line.sentences)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What the reader said beforehand.
-
-    Attributes:
-        weights: the weight of each corpus; empty where all slices count alike.
-        margin: a smaller difference is a tie in words.
-        most_lost: a tokenizer that loses a larger share of characters is not ranked.
-    """
-
-    weights: Mapping[str, float] = field(default_factory=dict)
-    margin: float = MARGIN
-    most_lost: float = 0.001
-
-
-def answer(tables: CellTables, wishes: Wishes, further: Sequence[AnswerLine] = ()) -> Answer:
+def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     """Return the answer; ``further`` lines, such as a vocabulary size, come after the ranking."""
+    wishes = tables.results.config
     slices = text_slices(tables, wishes.weights)
     if not slices:
         return Answer(lines=[*_designed(tables, wishes), *_speed(tables), *further])
@@ -85,15 +65,11 @@ def answer(tables: CellTables, wishes: Wishes, further: Sequence[AnswerLine] = (
     return Answer(text=_text(slices, wishes), lines=lines, ranking=ranking, wins=made.wins(ranking))
 
 
-OWN: Final = "Your own"
-PUBLISHED: Final = "Published"
-
-
-def _text(slices: Sequence[Slice], wishes: Wishes) -> str:
+def _text(slices: Sequence[Slice], wishes: RunConfig) -> str:
     """Say what was measured, and how it counts.
 
     >>> parts = [Slice("a", name, name, Kind.OTHER, 0.5, size) for name, size in (("news", 300), ("mail", 100))]
-    >>> _text(parts, Wishes())
+    >>> _text(parts, RunConfig())
     'For your texts: 75% news, 25% mail. Each counts alike, whatever its share.'
     """
     alike = "by the weights of the configuration" if wishes.weights else "each counts alike, whatever its share"
@@ -123,11 +99,11 @@ def _text(slices: Sequence[Slice], wishes: Wishes) -> str:
 class _Maker:
     """Makes the lines on tokens."""
 
-    def __init__(self, tables: CellTables, wishes: Wishes, slices: Sequence[Slice]) -> None:
+    def __init__(self, tables: CellTables, wishes: RunConfig, slices: Sequence[Slice]) -> None:
         self._tables, self._wishes, self._slices = tables, wishes, slices
 
     def rank(self, names: Sequence[str], slices: Sequence[Slice] = ()) -> Ranking:
-        return rank(self._tables, slices or self._slices, names, self._wishes.margin)
+        return rank(self._tables, slices or self._slices, names, self._wishes.practical_margin)
 
     def published(self, names: Sequence[str], *, alone: bool) -> Iterator[AnswerLine]:
         ranking = self.rank(names)
@@ -156,7 +132,7 @@ class _Maker:
             if all(sums):
                 totals[each.tokenizer] = sum(float(part.columns["tokens"].sum()) for part in sums if part)
         best = min(totals, key=lambda name: totals[name], default=ranking.best)
-        if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._wishes.margin:
+        if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._wishes.practical_margin:
             behind = percent(totals[ranking.best] / totals[best] - 1)
             yield f"Summed over all bytes, {best} uses the fewest tokens, {ranking.best} {behind} more."
 
@@ -197,7 +173,8 @@ def _ranked(ranking: Ranking) -> str:
 def _winner(place: Ranking, overall: Ranking) -> str:
     """Return who wins at a place, and what the winner over all needs there, or else the next.
 
-    >>> from tokbench.report.answer.ranking import Standing
+    >>> from tokbench.report.answer.line import OWN, PUBLISHED, AnswerLine
+    from tokbench.report.answer.ranking import Standing
     >>> both = Ranking((), [Standing("a", 0.0, tied=True), Standing("b", 0.04)])
     >>> _winner(both, Ranking((), [Standing("b", 0.0, tied=True)]))
     'a (b +4%)'
@@ -218,7 +195,7 @@ def _beside(both: Ranking, own: str, published: str) -> str:
     return f"{published} uses {more(behind.more, behind.low, behind.high)} tokens than {own}."
 
 
-def _designed(tables: CellTables, wishes: Wishes) -> Iterator[AnswerLine]:
+def _designed(tables: CellTables, wishes: RunConfig) -> Iterator[AnswerLine]:
     """Say what can be said of curated texts alone: no interval, and nothing about other text."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     for corpus in tables.corpora:
@@ -249,7 +226,7 @@ def _speed(tables: CellTables) -> Iterator[AnswerLine]:
         yield AnswerLine("Speed", tuple(said))
 
 
-def _losses(tables: CellTables, wishes: Wishes, corpora: Sequence[str]) -> Iterator[AnswerLine]:
+def _losses(tables: CellTables, wishes: RunConfig, corpora: Sequence[str]) -> Iterator[AnswerLine]:
     """Name what is lost: a little, and by whom; and who is not ranked for it."""
     metric = tables.with_role(Role.LOST_CHARACTERS)
     if not metric:

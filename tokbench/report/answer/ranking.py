@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +18,10 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.slices import Slice
 from tokbench.report.tables import CellTables
+from tokbench.results.blocks import MARGIN
 from tokbench.results.cells import Cell
 from tokbench.statistics.jackknife import interval
 from tokbench.statistics.sample_units import SampleUnits
-
-MARGIN: Final = 0.01
-"""A smaller difference is a tie in words."""
 
 
 @dataclass(frozen=True, slots=True)

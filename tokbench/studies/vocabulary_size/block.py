@@ -96,98 +96,37 @@ class SizeLoss:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeChoice:
-    """One size of a line, over all corpora together.
+class SizeAdvice:
+    """The size of a line for a model, over all corpora together.
 
     Attributes:
-        line, vocab_size: the candidate.
-        compression_ratio: bytes per token of the weighted mix of corpora.
-        worst_corpus, worst_group, worst_ratio: the worst-compressed group, and its bytes per token.
-        flops_per_byte, share: FLOPs of a forward pass for a byte of text, and the share of embedding and output layer;
-            ``None`` without a model.
-        too_rare: the share of ids expected fewer than 100 times in training, if known.
-        more, more_low, more_high: tokens beyond the recommended size's, as a share of them, with the paired 95 %
-            interval.
+        model: its name, such as ``1b``.
+        pick: the size to train.
+        low, high: the smallest and the largest size that cost at most 2 % more than the best.
+        largest: the largest size that is known.
+        tokens_per_byte, cost: at the pick, tokens and FLOPs of a byte of text.
+        sizes, costs: FLOPs of a byte of text at some sizes, for a chart.
     """
 
+    model: str
     line: str
-    vocab_size: int
-    compression_ratio: float
-    worst_corpus: str = ""
-    worst_group: str = ""
-    worst_ratio: float | None = None
-    flops_per_byte: float | None = None
-    share: float | None = None
-    too_rare: float | None = None
-    more: float | None = None
-    more_low: float | None = None
-    more_high: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizeRange:
-    """The sizes of a line with nearly the least cost of a byte of text, over all corpora."""
-
-    line: str
-    """The line."""
-    smallest: int
-    """The smallest size that costs at most 2 % more than the best."""
-    largest: int
-    """The largest such size."""
-    best: int
-    """The cheapest size."""
-    flops_per_byte: float
-    """At the cheapest size."""
-    open_below: bool = False
-    """It begins with the smallest size of the line."""
-    open_above: bool = False
-    """It ends with the largest size of the line."""
-    capped: bool = False
-    """Larger sizes have too many rare ids."""
-    by_corpus: dict[str, float] = field(default_factory=dict)
-    """By corpus, the least cost beyond the best line's, as a share of it."""
-    refused: str = ""
-    """Why the line is not recommended."""
-    training_bytes: float | None = None
-    """Training text of the line in this run."""
+    pick: int
+    low: int
+    high: int
+    largest: int = 0
+    tokens_per_byte: float = 0.0
+    cost: float = 0.0
     sizes: list[int] = field(default_factory=list)
-    """For charts."""
     costs: list[float] = field(default_factory=list)
-    """FLOPs of a byte of text at each."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeRecommendation:
-    """The recommended sizes, over all corpora together.
+class WholeCost:
+    """A published vocabulary at its own size: tokens and FLOPs of a byte of text."""
 
-    Attributes:
-        weights: the share of each corpus in the text; they add up to 1.
-        weighted: whether the weights are configured, not equal by default.
-        choices: the candidates: sizes of lossless lines on every corpus with a weight.
-        take: ``(line, size)`` of the recommendation; ``None`` without a model or candidate.
-        ranges: by line, the sizes with nearly the least cost, the cheapest line first.
-        allowed_rare: the largest share of too rare ids of a recommendation, if known.
-        left_out: by line that is not a candidate, the reason.
-        missing: the corpora without numbers.
-        trained_on: whether every candidate was trained on some of the text.
-        no_interval: why ``more`` has no interval.
-    """
-
-    weights: dict[str, float]
-    weighted: bool = False
-    choices: list[SizeChoice] = field(default_factory=list)
-    take: tuple[str, int] | None = None
-    ranges: list[SizeRange] = field(default_factory=list)
-    allowed_rare: float | None = None
-    left_out: dict[str, str] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
-    trained_on: bool = False
-    no_interval: str = ""
-
-    @property
-    def range(self) -> SizeRange | None:
-        """Of the recommended line."""
-        return next((sizes for sizes in self.ranges if self.take and sizes.line == self.take[0]), None)
+    vocab_size: int
+    tokens_per_byte: float
+    cost: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,8 +139,12 @@ class VocabularySizes:
         rows: one for each size, line and group.
         curves: every size of a line on one group.
         losses: by lossy line and corpus.
-        model: its options.
-        recommendation: over all corpora together.
+        models: by name, the shape of the models for which sizes are advised.
+        weights: by corpus, its share in the text; they add up to 1.
+        advice: by model and line that this run trained, the cheapest line of a model first.
+        whole: by model and published tokenizer, its cost at its own size.
+        training: by line that this run trained and by corpus, bytes of training text.
+        left_out: by line that is not advised, the reason.
     """
 
     sizes: list[int] = field(default_factory=list)
@@ -209,8 +152,19 @@ class VocabularySizes:
     rows: list[SizeRow] = field(default_factory=list)
     curves: list[PackedCurve] = field(default_factory=list)
     losses: list[SizeLoss] = field(default_factory=list)
-    model: dict[str, Any] | None = None
-    recommendation: SizeRecommendation | None = None
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
+    advice: list[SizeAdvice] = field(default_factory=list)
+    whole: dict[str, dict[str, WholeCost]] = field(default_factory=dict)
+    training: dict[str, dict[str, float]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def best(self) -> SizeAdvice | None:
+        """The advice for the model in the middle, the one that charts mark."""
+        first = {advice.model: advice for advice in reversed(self.advice)}
+        models = [name for name in self.models if name in first]
+        return first[models[len(models) // 2]] if models else None
 
 
-VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=3)
+VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokbench.report.charts.labels import Box
 from tokbench.report.charts.svg import Drawing
-from tokbench.studies.vocabulary_size.block import SizeRange, SizeRecommendation
+from tokbench.studies.vocabulary_size.block import SizeAdvice, VocabularySizes
 from tokbench.studies.vocabulary_size.size_curve import ChartSize, SizeSpan, SizeTrace, size_axis, size_chart
 
 COST_TITLE: Final = "Cost of a byte of text by vocabulary size"
@@ -18,18 +18,18 @@ _MOST: Final = 50
 _SHADE: Final = 0.14
 
 
-def cost_chart(recommendation: SizeRecommendation, styles: Mapping[str, int]) -> Drawing | None:
-    """Return the chart; ``None`` without a recommendation."""
-    taken = recommendation.range
+def cost_chart(study: VocabularySizes, styles: Mapping[str, int]) -> Drawing | None:
+    """Return the chart for the model in the middle; ``None`` without an advice."""
+    taken = study.best
     if not taken:
         return None
-    traces = [_trace(sizes, taken.flops_per_byte) for sizes in recommendation.ranges]
+    traces = [_trace(advice, min(taken.costs)) for advice in study.advice if advice.model == taken.model]
     traces = [trace for trace in traces if len(trace.sizes)]
     span = SizeSpan(min(trace.sizes[0] for trace in traces), max(trace.sizes[-1] for trace in traces))
     drawing = size_chart(COST_TITLE, traces, _CHART, styles, span=span)
     if drawing:
         axis, frame = size_axis(span, _CHART), _CHART.frame
-        left, right = axis.at(taken.smallest), axis.at(taken.largest)
+        left, right = axis.at(taken.low), axis.at(taken.high)
         drawing.draw(
             "rect", css="mark", x=left, y=frame.top, width=round(max(right - left, 1.0), 1),
             height=frame.bottom - frame.top, fill="currentColor", fill_opacity=_SHADE,
@@ -37,7 +37,7 @@ def cost_chart(recommendation: SizeRecommendation, styles: Mapping[str, int]) ->
     return drawing
 
 
-def _trace(sizes: SizeRange, least: float) -> SizeTrace:
+def _trace(sizes: SizeAdvice, least: float) -> SizeTrace:
     beyond = 100 * (np.array(sizes.costs) / least - 1)
     near = beyond <= _MOST
     return SizeTrace(sizes.line, "curve" if near.sum() > 1 else "point", np.array(sizes.sizes)[near], beyond[near])

@@ -32,12 +32,12 @@ def curve_csv(results: Results) -> str:
 
 
 def _rows(lines: SizeLines) -> Iterator[list[Any]]:
-    taken = lines.study.recommendation.range if lines.study.recommendation else None
+    taken = lines.study.best
     for line in lines.lines:
         for corpus in lines.corpora:
             for group in [*lines.groups(corpus), WHOLE]:
                 for row in lines.rows(line.line, corpus, group):
-                    inside = taken and line.line == taken.line and taken.smallest <= row.vocab_size <= taken.largest
+                    inside = taken and line.line == taken.line and taken.low <= row.vocab_size <= taken.high
                     numbers = [getattr(row, name) for name in _OF_ROW]
                     yield [line.line, corpus, group, *numbers, lines.seen(line, corpus, group), inside]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from tokbench.measuring.metric import Role
 from tokbench.tokenizers.options import Options
@@ -128,9 +129,41 @@ class Model(Options):
         return self.vocabulary_parameters(vocab_size) / self.parameters(vocab_size)
 
 
+_LLAMA: Final = {"context": 8192, "heads": 32, "kv_heads": 8, "gated": True}
+
+MODELS: Final[Mapping[str, Model]] = {
+    name: Model.model_validate(shape)
+    for name, shape in {
+        "125m": {"width": 768, "layers": 12, "context": 1024, "positions": 1024, "biases": True, "tied": True},
+        "1b": {**_LLAMA, "width": 2048, "layers": 16, "feed_forward": 8192, "tied": True},
+        "8b": {**_LLAMA, "width": 4096, "layers": 32, "feed_forward": 14336},
+    }.items()
+}
+"""Shapes by name: GPT-2 small, Llama 3.2 1B and Llama 3 8B."""
+
+
+def model_named(name: str) -> Model:
+    """Return the model of a name, or of a width and layers; raise a ValueError for anything else.
+
+    >>> model_named("8b").layers, model_named("4096x32").width
+    (32, 4096)
+    """
+    if name in MODELS:
+        return MODELS[name]
+    width, by, layers = name.partition("x")
+    if by and width.isdecimal() and layers.isdecimal() and int(width) and int(layers):
+        return Model.model_validate({"width": int(width), "layers": int(layers), "context": 2048})
+    raise ValueError(f"a model is {', '.join(MODELS)} or WIDTHxLAYERS such as 4096x32; {name!r} is none of these")
+
+
 COMMON_SIZES: Final = (
     1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
 )  # fmt: skip
+
+
+def _known(name: str) -> str:
+    model_named(name)
+    return name
 
 
 class VocabularyStudy(Options):
@@ -140,14 +173,14 @@ class VocabularyStudy(Options):
         default=COMMON_SIZES,
         description="sizes in the tables; those beyond a vocabulary are left out, its own size is always there",
     )
-    model: Model | None = Field(default=None, description="the model for which the size is chosen")
-    weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict,
-        description="share of each corpus in the text of the model, such as {prose: 3, code: 1}; default: all alike",
+    model: Annotated[str, AfterValidator(_known)] | Model | None = Field(
+        default=None,
+        description="the model for which the size is chosen: 125m, 1b, 8b, WIDTHxLAYERS, or a shape; default: three",
     )
 
-    @model_validator(mode="after")
-    def _some_weight(self) -> Self:
-        if self.weights and not any(self.weights.values()):
-            raise ValueError("every weight is 0; give at least one corpus a weight above 0")
-        return self
+    @property
+    def models(self) -> dict[str, Model]:
+        """The models by name."""
+        if self.model is None:
+            return dict(MODELS)
+        return {self.model: model_named(self.model)} if isinstance(self.model, str) else {"own": self.model}

@@ -20,11 +20,8 @@ def run(context: StudyContext, options: VocabularyStudy) -> Outcome:
     return study_vocabulary(context, options)
 
 
-def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
-    """Yield unknown names, and a study without a corpus."""
-    for name in options.weights:
-        if problem := plan.corpus_problem(name):
-            yield StudyProblem(("weights", name), problem)
+def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:  # noqa: ARG001 - as a run calls it
+    """Yield a study without a corpus."""
     corpora = plan.corpora_with(STUDIED)
     if plan.measured and not any(map(plan.names_on, corpora)) and len(plan.corpora) == len(plan.config.named):
         families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))

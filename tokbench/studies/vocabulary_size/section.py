@@ -28,8 +28,7 @@ from tokbench.report.document import (
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
-from tokbench.studies.vocabulary_size.answer import size_answer
-from tokbench.studies.vocabulary_size.answer_cards import size_cards
+from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
 from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, line_cell, model_nodes, number_cell
@@ -48,6 +47,7 @@ _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
     "one{}."
 )
+_COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2 % of it are shaded."
 _TAKEN: Final = "; the star is a size to take"
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
@@ -183,7 +183,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    if sizes.study.recommendation and (costs := cost_chart(sizes.study.recommendation, _styles(sizes))):
+    if costs := cost_chart(sizes.study, _styles(sizes)):
         yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
@@ -193,13 +193,13 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
             yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, tuple(corpus.line_keys), small)
 
 
-def answer_nodes(tables: CellTables) -> list[Node]:
-    """Return the recommended size for the answer."""
-    answer = size_answer(tables.results)
-    if answer is None:
-        return []
+def cost_nodes(tables: CellTables) -> list[Node]:
+    """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
-    return [size_cards(answer, lines.study.recommendation, _styles(lines))]
+    best, chart = lines.study.best, cost_chart(lines.study, _styles(lines))
+    if not chart or not best:
+        return []
+    return [Rich([Figure(chart, _COSTS.format(best.model), label=COST_TITLE)])]
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:
@@ -207,5 +207,10 @@ def _styles(lines: SizeLines) -> dict[str, int]:
 
 
 SECTION: Final = SectionSpec(
-    name="vocabulary_size", place=90, build=vocabulary_size_document, charts=size_charts, lead=answer_nodes
+    name="vocabulary_size",
+    place=90,
+    build=vocabulary_size_document,
+    charts=size_charts,
+    lead=cost_nodes,
+    answer=size_lines,
 )

@@ -27,20 +27,18 @@ def line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
 
 
 def model_nodes(study: VocabularySizes) -> list[Node]:
-    """Return the model, and what a published law says of its size."""
-    if not study.model:
-        return []
-    facts = ", ".join(f"{name.replace('_', ' ')} {_fact(value)}" for name, value in study.model.items())
-    model = Model(**study.model)
-    optima = ", ".join(map(_optimum, law(model)))
-    return [
-        Heading("The model, and what is published about its size"),
-        Paragraph(
-            f"The model: {facts}, parameters without vocabulary {model.parameters_without_vocabulary:,}. "
-            "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
-        ),
-        Paragraph(f"By the scaling law of {SOURCE} the compute-optimal size is {optima}. {VALIDITY}"),
-    ]
+    """Return the models, and what a published law says of their sizes."""
+    nodes: list[Node] = [Heading("The models, and what is published about their sizes")] if study.models else []
+    for name, shape in study.models.items():
+        model = Model(**shape)
+        facts = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in shape.items())
+        optima = ", ".join(map(_optimum, law(model)))
+        outside = model.parameters_without_vocabulary
+        nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optima}."))
+    if nodes:
+        flops = "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
+        nodes.append(Paragraph(f"{flops} The law is that of {SOURCE}. {VALIDITY}"))
+    return nodes
 
 
 def _fact(value: Any) -> str:

@@ -8,29 +8,32 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.measuring.round_trip import MOST_ERRORS
 from tokbench.measuring.study import Outcome, StudyContext
 from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts
 from tokbench.measuring.word_units import UnitSums
+from tokbench.results.blocks import MOST_LOST
 from tokbench.results.cells import WHOLE, trained_on
-from tokbench.studies.vocabulary_size.advise import Candidates, recommendation
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, SizeRecommendation, VocabularySizes
+from tokbench.studies.vocabulary_size.advice import advise
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, VocabularySizes, WholeCost
+from tokbench.studies.vocabulary_size.compute import flops_per_byte
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
-from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
+from tokbench.studies.vocabulary_size.options import STUDIED, Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")
 
+_UNSPLIT = 0.01
+"""The least share of tokens that span words in a vocabulary without a split."""
+
+_NO_SPLIT = "it has no split, so that many tokens are phrases of its training text"
 _LOST = {True: "text of {} may be lost", False: "text of {} is lost"}
 
 
@@ -95,7 +98,7 @@ class _Study:
     names: list[str]
     seen: dict[tuple[str, str], float]
     mixed: dict[str, MixedLine] = field(default_factory=dict)
-    trained_bytes: dict[str, float] = field(default_factory=dict)
+    training: dict[str, dict[str, float]] = field(default_factory=dict)
     spans: dict[str, float] = field(default_factory=dict)
     inside: dict[str, str] = field(default_factory=dict)
     """By line that was trained on some of the text, a corpus of that text."""
@@ -139,19 +142,20 @@ class _Study:
         groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
         whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}
         if self.mixture.weights.keys() <= whole.keys():
-            self.mixed[name] = mix(name, whole, self.mixture, self.options.model)
+            self.mixed[name] = mix(whole, self.mixture)
             if members[0].planned.train_on:
-                self.trained_bytes[name] = self._trained_bytes(members[0])
+                self.training[name] = self._training(members[0])
         return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
 
-    def _trained_bytes(self, prepared: PreparedTokenizer) -> float:
-        """The corpus that is smallest relative to its weight limits the mixed text."""
-        sizes = [float(prepared.train_bytes)]
+    def _training(self, prepared: PreparedTokenizer) -> dict[str, float]:
+        """Return the bytes of training text of each corpus of the mixture."""
+        sizes = {}
         for corpus in prepared.planned.train_on:
-            if weight := self.mixture.weights.get(corpus):
-                survey, holdout = self.plan.surveys[corpus], self.plan.corpora[corpus].holdout
-                sizes.append((survey.bytes - bool(holdout) * survey.evaluated_bytes) / weight)
-        return min(sizes)
+            survey, holdout = self.plan.surveys[corpus], self.plan.corpora[corpus].holdout
+            sizes[corpus] = float(survey.bytes - bool(holdout) * survey.evaluated_bytes)
+        if not sizes.keys() & self.mixture.weights.keys():  # another text, of which all counts
+            return {corpus: weight * prepared.train_bytes for corpus, weight in self.mixture.weights.items()}
+        return sizes
 
     def _corpora(self, name: str) -> list[str]:
         return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
@@ -202,7 +206,7 @@ class _Study:
     @cached_property
     def mixture(self) -> Mixture:
         whole = {corpus: text for (corpus, group), text in self.texts.items() if group == WHOLE}
-        return Mixture.of(whole, self.options.weights)
+        return Mixture.of(whole, self.plan.config.weights)
 
     def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
         sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)
@@ -221,7 +225,7 @@ class _Study:
             [value for name in names if (value := self.values.get((name, corpus, metric))) is not None]
             for metric in wanted
         )
-        if len(errors) == len(names) and max(errors) <= MOST_ERRORS:
+        if len(errors) == len(names) and max(errors) <= MOST_LOST:
             return None
         return SizeLoss(line=line, corpus=corpus, lost=max(lost) if len(lost) == len(names) else None)
 
@@ -235,67 +239,37 @@ class _Study:
         )
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
-        given = self.options.model
-        model = given.model_dump(mode="json", exclude_none=True) if given else None
-        study = replace(_concatenated(parts), sizes=list(self.options.sizes), model=model)
-        return replace(study, recommendation=self._recommendation(study))
+        study = replace(_concatenated(parts), sizes=list(self.options.sizes), weights=dict(self.mixture.weights))
+        if not self.mixture.weights:
+            return study
+        models, left_out = self.options.models, self._left_out(study)
+        own = {name: line for name, line in self.mixed.items() if name in self.training and name not in left_out}
+        outside = {name: line for name, line in own.items() if name not in self.inside}
+        published = {name: line for name, line in self.mixed.items() if name not in self.training}
+        return replace(
+            study,
+            models={name: model.model_dump(mode="json", exclude_none=True) for name, model in models.items()},
+            advice=advise(outside or own, models),
+            whole={name: {line: _whole(model, of) for line, of in published.items()} for name, model in models.items()},
+            training=self.training,
+            left_out={**(self.inside if outside else {}), **left_out},
+        )
 
-    def _recommendation(self, study: VocabularySizes) -> SizeRecommendation | None:
+    def _left_out(self, study: VocabularySizes) -> dict[str, str]:
         weights = self.mixture.weights
-        if not weights:
-            return None
-        baselines = {tokenizer.name for tokenizer in self.plan.tokenizers if tokenizer.spec.baseline}
-        left_out = {
-            line.line: "baselines give proportion and never win"
-            for line in study.lines
-            if baselines.issuperset(line.tokenizers)
-        }
-        left_out |= {
+        lost = {
             loss.line: _LOST[loss.lost is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
         }
-        left_out |= {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
-        known = {name: line for name, line in self.mixed.items() if name not in left_out}
-        outside = {name: line for name, line in known.items() if name not in self.inside}
-        candidates = Candidates(
-            outside or known,
-            {**self.inside, **left_out} if outside else left_out,
-            self._worst_of_all(study),
-            self.spans,
-            self.trained_bytes,
-        )
-        taken = recommendation(self.mixture, candidates, self.options.model)
-        given = self.options.weights
-        wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
-        return replace(
-            taken,
-            weighted=bool(given),
-            trained_on=bool(known) and not outside,
-            missing=[corpus for corpus in wanted if corpus not in weights],
-        )
+        unsplit = {name: _NO_SPLIT for name, share in self.spans.items() if share >= _UNSPLIT}
+        if all(name in unsplit for name in self.training):
+            unsplit = {}
+        unmeasured = {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
+        return {**unsplit, **lost, **unmeasured}
 
-    def _worst_of_all(self, study: VocabularySizes) -> dict[tuple[str, int], tuple[str, str, float]]:
-        worst: dict[tuple[str, int], tuple[str, str, float]] = {}
-        for corpus in self.mixture.weights:
-            for key, (group, ratio) in self._worst(study, corpus).items():
-                if key not in worst or ratio < worst[key][2]:
-                    worst[key] = corpus, group, ratio
-        return worst
 
-    def _worst(self, study: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
-        """A parallel corpus compares each group's tokens with mean bytes."""
-        groups: dict[tuple[str, int], dict[str, float]] = {}
-        of_text = {}
-        for row in study.rows:
-            if row.corpus == corpus and row.group != WHOLE:
-                groups.setdefault((row.line, row.vocab_size), {})[row.group] = row.compression_ratio
-                of_text[row.group] = row.tokens * row.compression_ratio
-        mean = float(np.mean(list(of_text.values()))) if of_text else 0.0
-        if self.plan.corpora[corpus].parallel:
-            groups = {
-                key: {group: ratio * mean / of_text[group] for group, ratio in ratios.items()}
-                for key, ratios in groups.items()
-            }
-        return {key: min(ratios.items(), key=lambda item: item[1]) for key, ratios in groups.items()}
+def _whole(model: Model, line: MixedLine) -> WholeCost:
+    size, tokens = int(line.every[-1]), float(line.mixed[-1])
+    return WholeCost(vocab_size=size, tokens_per_byte=tokens, cost=float(flops_per_byte(model, size, 1 / tokens)))
 
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:

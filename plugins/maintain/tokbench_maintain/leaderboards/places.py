@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tokbench import ResultsError
 from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, has_pair, paired_difference
-from tokbench.measuring.round_trip import RoundTrip, judge
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.plugin import InputError, did_you_mean
 from tokbench.plugin.metrics import WHOLE, Cell, Sums
 from tokbench.plugin.report import CellTables, DisplayCell
@@ -294,13 +294,11 @@ class _Board:
 
     def _entries(self, gathered: _Gathered) -> list[Entry]:
         style = style_for([cell.value or 0.0 for _, cell in gathered.cells], gathered.cells[0][1].unit, _DIGITS)
-        rivals = [run.tables.number(cell) for run, cell in gathered.cells if run.tables.comparable(cell)]
-        higher = gathered.info.direction == "higher"
         kept: dict[tuple[object, ...], _Kept] = {}
         # Of a speed that was measured again, the run that began last counts, and not the luckiest.
         for run, cell in sorted(gathered.cells, key=lambda pair: pair[0].results.created, reverse=gathered.info.timed):
             who = (cell.tokenizer, run.identity(cell.tokenizer))
-            round_trip = judge(run.tables.number(cell), rivals, higher=higher)
+            round_trip = run.tables.round_trip(cell)
             one = _Kept(run, cell, round_trip, run.tables.comparable(cell) and round_trip.ranked)
             key = who if gathered.info.timed else (*who, cell.value, one.competes)
             kept.setdefault(key, one).runs.append(run.number)

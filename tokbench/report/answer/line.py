@@ -1,0 +1,17 @@
+"""A line of an answer, which the sections of plugins may add to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+PUBLISHED: Final = "Published"
+OWN: Final = "Your own"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """One line of an answer: what it is about, and sentences."""
+
+    label: str
+    sentences: tuple[str, ...]

@@ -1,0 +1,53 @@
+"""What a reader of a run must know first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tokbench.report.answer.words import join as names
+from tokbench.report.cells import percent
+from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import WHOLE, trained_on
+from tokbench.results.model import Results
+from tokbench.statistics.jackknife import LEAST_UNITS
+from tokbench.tokenizers.facts import cautions
+
+
+def distrust(tables: CellTables) -> Iterator[str]:
+    """Yield sentences on what to distrust."""
+    results = tables.results
+    if results.interrupted:
+        yield "The run was stopped before it was through."
+    if results.config.limit is not None:
+        yield f"At most {results.config.limit:,} documents of each group were measured: a first look."
+    if not tables.losses_checked:
+        yield "No round trip was made, so losses are unknown, and nothing is bold."
+    seen = (cell for cell in results.cells if cell.in_sample)
+    trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
+    if trained:
+        share = max(seen or 0.0 for seen in trained.values())
+        yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training, and cannot win there."
+    if missing := [name for name, _, _ in missing_tokenizers(results)]:
+        yield f"{names(missing)} did not run."
+    if failing := failing_tokenizers(results):
+        yield f"{names(failing)} failed in places."
+    few = sum(
+        cell.group == WHOLE and bool(cell.reason) and cell.value is not None and cell.ci_low is None
+        for cell in results.cells
+    )
+    if few:
+        yield f"{few:,} numbers of whole corpora have no interval, because of too few documents."
+    yield from _small_groups(results)
+    for name, info in results.tokenizers.items():
+        yield from (f"{name}: {note}" for note in cautions(info.notes))
+
+
+def _small_groups(results: Results) -> Iterator[str]:
+    small = []
+    for name, corpus in results.corpora.items():
+        few = sum(documents < LEAST_UNITS for documents in corpus.groups.values())
+        if few and len(corpus.groups) > 1 and not corpus.designed:
+            small.append(f"{few:,} of {len(corpus.groups):,} groups of {name}")
+    if small:
+        yield f"{names(small)} have fewer than {LEAST_UNITS} documents, so that their own numbers have no interval."

@@ -36,6 +36,13 @@ def test_a_configuration_for_each_question_is_right(new, purpose):
     assert "tokbench run mine.yaml" in outcome.output
 
 
+def test_the_model_is_that_of_the_study_of_sizes(new):
+    outcome, path = new("folder", "--model", "8b", "-t", "utf8_bytes")
+    assert outcome.exit_code == 0, outcome.output
+    assert read_config(path).study == {"vocabulary": {"model": "8b"}}
+    assert new("folder", "--for", "code", "--model", "8b")[0].exit_code == 2
+
+
 def test_a_configuration_of_texts_runs(new):
     outcome, path = new("folder", "--for", "languages", "-t", "utf8_bytes", "-t", "utf16_units")
     assert outcome.exit_code == 0, outcome.output

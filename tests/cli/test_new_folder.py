@@ -95,7 +95,7 @@ def test_norwegian_is_no_truth_value(mix):
     new("mix", "--weight", "no=10", "-t", "utf8_bytes")
     config = read_config(Path("mine.yaml"))
     assert list(config.corpora) == ["prose", "code", "no"]
-    assert config.study["vocabulary"]["weights"] == {"prose": 45.0, "code": 45.0, "no": 10.0}
+    assert config.weights == {"prose": 45.0, "code": 45.0, "no": 10.0}
 
 
 def layout(folder):

@@ -63,6 +63,10 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
         ),
         ("limits.step=null", "--set limits.step=null: null removes a key, and there is no 'step'; none are known"),
+        (
+            "study.vocabulary.model=8b",
+            "--set study.vocabulary.model=8b: the configuration has no study 'vocabulary'; add it with",
+        ),
         ("extends=quickstart", "--set extends=quickstart: bases are read from the file; write a file with 'extends'"),
     ],
 )

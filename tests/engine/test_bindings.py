@@ -100,7 +100,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
     assert {line.line for line in found.lines} == {"trained", "code-only"}
     assert {row.corpus for row in found.rows} == {"code"}
     assert {loss.corpus for loss in found.losses} <= {"code"}
-    assert list(found.recommendation.weights) == ["code"]
+    assert list(found.weights) == ["code"]
     assert "vocabulary-size" in [section.id for section in report_of(results).sections]
 
 

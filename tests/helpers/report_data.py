@@ -133,7 +133,7 @@ def _values(rng, name: str, group: str) -> dict[str, float | None]:
         "tokens": float(round(400_000 / ratio)),
         "fertility": (1.1 if group in BY_CHARACTER else 5.4) / ratio,
         "roundtrip_exact": 0.985 if name in LOSSY else 1.0,
-        **dict.fromkeys(LOSS_METRICS, 0.0004 if name in LOSSY else 0.0),
+        **dict.fromkeys(LOSS_METRICS, 0.004 if name in LOSSY else 0.0),
         "unk_rate": 0.00002 if name in LOSSY else None,
         "renyi_efficiency": rng.uniform(0.4, 0.6),
         PLUGIN_METRIC: rng.uniform(0.4, 2.6),

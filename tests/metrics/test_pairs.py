@@ -46,11 +46,11 @@ LOSSES = ("edits beyond NFC", "lost characters")
 
 
 def states(tokens, lost=None):
-    """States of tokenizers with so many tokens by jackknife group, and so many lost characters of two bytes."""
+    """States of tokenizers with so many tokens by jackknife group, and so many lost characters."""
     known = {}
     for name, column in tokens.items():
         number = (lost or {}).get(name, 0)
-        losses = {what: np.eye(1, 32)[0] * number * size for what, size in zip(LOSSES, (1, 1), strict=True)}
+        losses = {what: np.eye(1, 32)[0] * number for what in LOSSES}
         exact = np.full(32, 2.0) - np.eye(1, 32)[0] * bool(number)
         columns = {"tokens": np.array(column, dtype=float), "characters": np.full(32, 2500.0), "exact": exact}
         known[name, "g"] = Sums(64, columns | losses)
@@ -98,10 +98,10 @@ def test_the_same_ratio_everywhere_is_certain():
     assert (equal.p, equal.differ) == (1.0, False)
 
 
-def test_who_loses_text_has_no_rank():
+def test_who_loses_more_than_a_thousandth_has_no_rank():
     tokens = {"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}
-    outcome = PairsMetric(Options()).finish_corpus(states(tokens, lost={"A": 9}))
-    assert "9 of 80,000 characters" in outcome.values["A", "g"]["rank"].reason
+    outcome = PairsMetric(Options()).finish_corpus(states(tokens, lost={"A": 81, "B": 80}))
+    assert "81 of 80,000 characters" in outcome.values["A", "g"]["rank"].reason
     assert {(p.tokenizer, p.other) for p in outcome.pairs} == {("B", "C")}
     assert outcome.values["B", "*"]["rank"].value == 1
 

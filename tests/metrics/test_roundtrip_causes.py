@@ -139,4 +139,3 @@ def test_lost_text_is_that_of_a_shortest_edit(text, back):
     lost = lost_text(text, back)
     assert lost.edits == edits(one, other)
     assert len(one) - len(other) <= lost.characters <= min(lost.edits, len(one))
-    assert lost.characters <= lost.bytes <= 3 * lost.characters

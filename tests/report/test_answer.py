@@ -1,8 +1,9 @@
-"""The answer of a report: who leads, what the others cost, and what is distrusted. The sentences are in the goldens."""
+"""The answer of a report: who wins, what the others need, and what is distrusted. Its sentences are in ``answers``."""
 
 import re
 from dataclasses import replace
 
+import answer_runs
 import numpy as np
 import pytest
 from made_up_results import METRICS, TOKENS, made_up, more
@@ -10,45 +11,82 @@ from made_up_results import METRICS, TOKENS, made_up, more
 from tokbench.corpus.shards import BUCKETS
 from tokbench.formats import html, latex, markdown
 from tokbench.notebook.results import NotebookResults
+from tokbench.report.answer.answer import answer_of
 from tokbench.report.report import Report
-from tokbench.report.sections.answer import answer_section, costs, distrust
-from tokbench.report.sections.answer_subject import subject_sentences
-from tokbench.report.sections.headline import headline_sentences
+from tokbench.report.sections.cautions import distrust
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, RunConfig, TokenizerInfo
+from tokbench.results.blocks import RunConfig, TokenizerInfo
 from tokbench.results.cells import Cell, Status, TokenizerState
-from tokbench.results.states import RawStates
 
-LANGUAGES = {"en": 100, "de": 100, "hi": 100, "th": 100}
 POINTS = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, baseline=True)}
 
 
-def on_prose(results):
-    """Return what the others cost on the one corpus."""
-    return costs(CellTables(results), "prose")
+def behind(results):
+    """Return by tokenizer what the others need beyond the best."""
+    return answer_of(CellTables(results)).ranking.standings[1:]
+
+
+def best(results):
+    return answer_of(CellTables(results)).ranking.best
 
 
 def distrusted(results):
     return list(distrust(CellTables(results)))
 
 
-def leader(results):
-    """Return the best tokenizer."""
-    return CellTables(results).competing("density", "prose")[0].tokenizer
+@pytest.mark.parametrize("name", answer_runs.RUNS)
+def test_each_made_up_run_has_its_answer(name):
+    assert answer_runs.text_of(name) == (answer_runs.FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def test_costs_of_the_others_have_paired_intervals():
-    found = on_prose(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
-    assert [(cost.tokenizer, round(cost.more, 3), cost.tied) for cost in found] == [
+def test_languages_count_alike_and_the_sum_over_all_bytes_names_another():
+    tables = CellTables(answer_runs.sum_and_mean())
+    found = answer_of(tables)
+    rates = {
+        group: {name: tables.cell("ratio", "prose", group, name).value for name in "ab"} for group in ("de", "hi", "th")
+    }
+    b = next(each for each in found.ranking.standings if each.tokenizer == "b")
+    assert found.ranking.best == "a"
+    assert b.more == pytest.approx(np.prod([rate["a"] / rate["b"] for rate in rates.values()]) ** (1 / 3) - 1)
+    assert tables.cell("ratio", "prose", "*", "b").value > tables.cell("ratio", "prose", "*", "a").value
+    assert found.wins == {"prose/de": "b", "prose/hi": "a", "prose/th": "a"}
+
+
+def test_weights_change_the_winner():
+    assert answer_of(CellTables(answer_runs.published())).ranking.best == "gemma-3"
+    weighted = answer_of(CellTables(answer_runs.published(weights={"prose": 1.0, "code": 9.0})))
+    assert weighted.ranking.best == "gpt-4o"
+
+
+def test_a_little_loss_is_ranked_and_a_large_one_is_not():
+    """One that loses 1 of 100,000 characters wins, and one that loses a fifth is not ranked; the configuration says."""
+    names = [each.tokenizer for each in answer_of(CellTables(answer_runs.published())).ranking.standings]
+    assert names == ["gemma-3", "gpt-4o"]
+    strict = answer_of(CellTables(answer_runs.published(most_lost=0.0)))
+    assert [each.tokenizer for each in strict.ranking.standings] == ["gpt-4o"]
+
+
+def test_what_others_need_has_paired_intervals():
+    found = behind(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
+    assert [(each.tokenizer, round(each.more, 3), each.tied) for each in found] == [
         ("b", 0.1, False),
         ("c", 0.5, False),
     ]
-    assert all(cost.low <= cost.more <= cost.high for cost in found)
+    assert all(each.low <= each.more <= each.high for each in found)
+
+
+def test_a_difference_below_the_margin_is_a_tie_in_words_whatever_its_interval():
+    """Documents differ more than tokenizers do: the difference of .8 % is significant, and a tie in words."""
+    wide = TOKENS + np.random.default_rng(2).integers(-900, 900, BUCKETS)
+    results = made_up({"a": wide, "b": np.round(wide * 1.008).astype(int), "c": np.round(wide * 1.02).astype(int)})
+    near, far = behind(results)
+    assert (near.tied, near.low > 0, far.tied) == (True, True, False)
+    assert not behind(replace(results, config=RunConfig(practical_margin=0.001)))[0].tied
 
 
 def test_a_tie_is_bold_and_a_difference_is_not():
     results = made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5), "d": more(0.6, 5)})
-    assert [cost.tied for cost in on_prose(results)] == [True, False, False]
+    assert [each.tied for each in behind(results)] == [True, False, False]
     cells = Report(results).tables.series("density", "prose").cells
     assert [name for name, cell in cells.items() if cell.best] == ["a", "b"]
 
@@ -72,20 +110,14 @@ def test_every_format_has_the_same_numbers_bold():
     assert sum(rule.count("#T_") for rule in rules) == 2 * len(bold)
 
 
-def test_paired_differences_do_not_care_for_wide_intervals():
-    """Documents differ more than tokenizers, so that the intervals overlap."""
-    wide = TOKENS + np.random.default_rng(2).integers(-900, 900, BUCKETS)
-    [cost] = on_prose(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)}))
-    assert (cost.tied, round(cost.more, 3)) == (False, 0.01)
-
-
 @pytest.mark.parametrize(
     "why", [{"exact": {"mine": 0.9}}, {"in_sample": {"mine": 0.5}}, {"infos": {"mine": POINTS["points"]}}]
 )
 def test_lossy_trained_and_baselines_cannot_win(why):
     results = made_up({"mine": more(-0.3), "a": TOKENS, "b": more(0.1)}, **why)
-    assert leader(results) == "a"
-    assert [cost.tokenizer for cost in on_prose(results)] == ["b"]
+    results.cells += [replace(cell, group="g") for cell in results.cells]
+    assert best(results) == "a"
+    assert [each.tokenizer for each in behind(results)] == ["b"]
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -95,37 +127,23 @@ def test_nothing_is_inferred_from_few_or_chosen_texts(few):
     )
     results.corpora["prose"] = replace(results.corpora["prose"], designed=not few)
     assert not any(cell.best for cell in Report(results).tables.series("density", "prose").cells.values())
-    [cost] = on_prose(results)
-    assert (cost.low, cost.high, bool(cost.reason)) == (None, None, True)
-    assert leader(results) == "a"
+    found = behind(results)
+    assert [(each.tokenizer, each.low) for each in found] == [("b", None)] * few
 
 
-def test_one_that_cannot_be_compared_has_a_reason():
-    """The sums of b are of another kind, so that nothing pairs it with a."""
-    results = made_up({"a": TOKENS, "b": more(0.01), "c": more(0.5, 5)})
-    states = [
-        replace(state, state={**state.state, "sums": {"bytes": state.state["sums"]["bytes"]}})
-        if state.tokenizer == "b"
-        else state
-        for state in results.states
-    ]
-    costs = on_prose(replace(results, states=RawStates(states)))
-    assert [bool(cost.reason) for cost in costs] == [True, False]
-
-
-def test_no_round_trip_means_no_answer():
+def test_without_a_round_trip_the_answer_says_that_losses_are_unknown():
     results = made_up({"a": TOKENS, "b": more(0.1)})
     kept = [cell for cell in results.cells if cell.metric != "exact"]
     results = replace(results, cells=kept, metrics={"density": METRICS["density"]})
-    assert not on_prose(results)
-    assert answer_section(CellTables(results)).nodes[0].nodes == ()
-    assert len(distrusted(results)) == 1
+    found = answer_of(CellTables(results))
+    assert found.ranking.best == "a"
+    assert "roundtrip" in next(line for line in found.lines if line.label == "Losses").sentences[0]
 
 
 def test_what_is_distrusted_is_named():
     gone = TokenizerInfo(backend="b", state=TokenizerState.UNAVAILABLE, reason="no network")
     results = made_up({"a": TOKENS, "b": more(0.1)}, config=RunConfig(limit=5), interrupted=True, in_sample={"b": 0.5})
-    assert [re.findall(r"\d+", line) for line in distrusted(results)] == [[], ["5"], ["50"]]
+    assert [re.findall(r"\d+", line) for line in distrusted(results)] == [[], ["50"]]
     results = made_up({"a": TOKENS, "b": more(0.1)})
     results.cells.append(Cell("b", "prose", "g", "density", status=Status.FAILED, reason="it broke"))
     results.tokenizers["far"] = gone
@@ -133,37 +151,8 @@ def test_what_is_distrusted_is_named():
     assert [line.split()[0] for line in distrusted(results)] == ["far", "b", "b:"]
 
 
-CODE = MetricInfo(family="f", direction="lower", headline=True, leads=True, ratio_of=["tokens", "bytes"])
-
-
-@pytest.mark.parametrize(
-    ("tokens", "documents", "words"),
-    [
-        ({"a": TOKENS, "b": more(0.1, 5)}, 400, "ahead of all others"),
-        ({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}, 400, "b does not differ"),
-        ({"a": TOKENS[:9], "b": more(0.1, 5)[:9]}, 9, "do not show"),
-    ],
-)
-def test_the_subject_of_a_study_has_a_sentence(tokens, documents, words):
-    results = made_up(tokens, documents=documents)
-    results.metrics["indent"] = CODE
-    results.cells += [
-        replace(cell, metric="indent", value=4 / cell.value, unit="tokens/line")
-        for cell in results.cells
-        if cell.metric == "density"
-    ]
-    [sentence] = [line for line in subject_sentences(CellTables(results), "prose") if "indent" in line]
-    assert words in sentence
-
-
-def test_languages_are_counted_in_the_headline():
-    results = made_up({"a": TOKENS, "b": more(0.1, 5)}, corpora={"prose": CorpusInfo(groups=LANGUAGES)})
-    results.states = RawStates([replace(state, group=group) for state in results.states for group in LANGUAGES])
-    [sentence] = headline_sentences(CellTables(results))
-    assert "over 4 languages" in sentence
-
-
-def test_a_run_without_compression_has_no_headline():
+def test_a_run_without_compression_has_no_ranking():
     results = made_up({"a": TOKENS})
     kept = [cell for cell in results.cells if cell.metric != "density"]
-    assert headline_sentences(CellTables(replace(results, cells=kept, metrics={"exact": METRICS["exact"]}))) == []
+    found = answer_of(CellTables(replace(results, cells=kept, metrics={"exact": METRICS["exact"]})))
+    assert (found.text, found.ranking.best) == ("", "")

@@ -188,11 +188,12 @@ def test_a_premium_needs_the_reference_exact_too():
     assert tables.round_trip(Cell("t", "c", "de", "compression_ratio", 4.0)) == RoundTrip.EXACT
 
 
-def test_the_scatter_marks_a_lossy_point():
-    drawing = scatter(CellTables(build(hostile=False)), "pud").drawing.__html__()
-    groups = re.findall(r'<g class="(p\d[^"]*)" role="img"><title>(\S+) ', drawing)
-    assert {name for css, name in groups if "lossy" in css} == set(LOSSY_NAMES)
-    assert "spm-bpe-4k‡" in drawing
+def test_the_scatter_leaves_out_who_loses_much():
+    chart = scatter(CellTables(build(hostile=False)), "pud")
+    drawn = re.findall(r'<g class="p\d[^"]*" role="img"><title>(\S+) ', chart.drawing.__html__())
+    assert set(chart.left_out) == set(LOSSY_NAMES)
+    assert drawn
+    assert not set(drawn) & set(LOSSY_NAMES)
 
 
 RUN = """\

@@ -136,6 +136,8 @@ class _Setting:
             return (*path, k, key), inside[k][key]
         if not isinstance(inside, dict):
             raise self._error(self._no_mapping(path))
+        if path == ("study",) and key not in inside:
+            raise self._error(f"the configuration has no study {key!r}; add it with --set 'study.{key}={{}}'")
         if inside.get(key) is None:
             if path in {("corpora",), ("tokenizers",)}:
                 add = f"--set '{path[0]}.{key}={{...}}' adds one"

@@ -319,7 +319,10 @@ class _Planner:
         return "" if family.values or study is None else f"a study: write {study.key!r}"
 
     def weights(self) -> None:
-        for name in self._config.weights:
+        weights = self._config.weights
+        if weights and not any(weights.values()):
+            self._problem(("weights",), "every weight is 0; give at least one corpus a weight above 0")
+        for name in weights:
             if problem := self._plan.corpus_problem(name):
                 self._problem(("weights", name), problem)
 

@@ -12,8 +12,7 @@ There are five kinds:
 
 A ratio of counts need only be declared, see :mod:`tokbench.measuring.counted`. Any other text metric in a few lines:
 
->>> from tokbench.results.blocks import MOST_LOST
-from tokbench.plugin import Options
+>>> from tokbench.plugin import Options
 >>> from tokbench.plugin.metrics import EncodedShard, Measured
 >>> class LongestDocument:
 ...     def __init__(self, options: Options) -> None: ...

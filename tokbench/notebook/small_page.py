@@ -62,9 +62,9 @@ class SmallPage:
     @property
     def best(self) -> str:
         measured = sum(cell.value is not None for cell in self.report.results.cells)
-        return " ".join(self.report.answered.sentences) or (
-            f"{measured:,} cells have a number" if measured else _NOTHING
-        )
+        if not measured:
+            return _NOTHING
+        return " ".join(self.report.answered.sentences) or f"{measured:,} cells have a number"
 
     @property
     def next_steps(self) -> list[str]:

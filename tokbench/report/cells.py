@@ -18,8 +18,8 @@ CANONICAL, LOSSY_RANKED = "≡", "§"
 
 LEGENDS: Final[Mapping[str, str]] = {
     CANONICAL: "≡ equal up to NFC: some texts are decoded as canonically equivalent ones, which loses nothing",
-    LOSSY_RANKED: "§ lossy but ranked: charging every lost character its bytes as tokens does not change its place",
-    LOSSY: "‡ lossy and not ranked: lost text may be what saves tokens, or more than 1 character in 10,000 differs",
+    LOSSY_RANKED: "§ lossy but ranked: few characters are lost (0.1%, or what most_lost allows)",
+    LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or than most_lost allows",
     UNCHECKED: "? round trip not measured here, so that it is never best",
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
@@ -41,8 +41,6 @@ NOT_CHECKED_LEGEND: Final = (
 _WORDS = {Status.NOT_APPLICABLE: "n/a"}
 
 
-MUCH_LOST: Final = 0.001
-
 MARKS: Final[Mapping[RoundTrip, str]] = {
     RoundTrip.EXACT: "",
     RoundTrip.CANONICAL: CANONICAL,
@@ -61,7 +59,6 @@ class DisplayCell:
         value: the sort key; ``None`` sorts last.
         title: the tooltip: number, unit, interval and sample size; or the reason.
         in_sample: the share of the documents in the training text; ``None`` if too small to matter.
-        much_lost: the number cannot be drawn with others.
         no_interval: an interval could not be trusted.
         unbound: the configuration names other corpora for the tokenizer.
         missed: not measured, or failed, although due.
@@ -75,7 +72,6 @@ class DisplayCell:
     best: bool = False
     in_sample: float | None = None
     round_trip: RoundTrip = RoundTrip.EXACT
-    much_lost: bool = False
     no_interval: bool = False
     unbound: bool = False
     missed: bool = False
@@ -97,6 +93,11 @@ class DisplayCell:
     @property
     def aside(self) -> bool:
         return self.lossy or self.partial
+
+    @property
+    def much_lost(self) -> bool:
+        """The number cannot be drawn with others."""
+        return self.round_trip == RoundTrip.LOSSY
 
     @property
     def competes(self) -> bool:
@@ -238,7 +239,6 @@ def display_cell(
         best=best,
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
         round_trip=round_trip,
-        much_lost=not round_trip.ranked and (lost or 0.0) >= MUCH_LOST,
         no_interval=bool(cell.reason) and cell.ci_low is None,
         measured=cell.measured,
         baseline=baseline,

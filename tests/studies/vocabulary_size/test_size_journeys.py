@@ -1,17 +1,13 @@
-"""Sizes for a text at two budgets: a range, which grows with the model, and the law near it."""
+"""Sizes for a text and three models: a range, which grows with the model."""
 
 import pytest
 
 import tokbench
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
-SMALL = {"width": 768, "layers": 12, "context": 1024, "tied": True, "training_tokens": 1e9}
-LARGE = {"width": 2048, "layers": 16, "context": 2048, "feed_forward": 8192, "gated": True, "training_tokens": 1e11}
-"""GPT-2 small and a model of a billion parameters, with their training tokens."""
-
 
 @pytest.mark.slow
-def test_the_sizes_for_python_at_two_budgets():
+def test_the_sizes_for_python_for_three_models():
     config = {
         "schema": "tokbench/1",
         "name": "journey",
@@ -20,19 +16,15 @@ def test_the_sizes_for_python_at_two_budgets():
             "own": {"backend": "regex_bpe", "pattern": "o200k", "train": {"corpus": "code", "vocab_size": 5000}}
         },
         "metrics": ["compression"],
+        "study": {"vocabulary": {}},
     }
-    ranges = []
-    for model in (SMALL, LARGE):
-        results = tokbench.run(config | {"study": {"vocabulary": {"model": model}}}, workers=0)
-        assert not results.failed
-        advice = results.studies.get(VOCABULARY_SIZES).recommendation
-        sizes = advice.range
-        assert sizes.smallest <= advice.take[1] <= sizes.largest
-        inside = zip(sizes.sizes, sizes.costs, strict=True)
-        assert (
-            max(cost for size, cost in inside if sizes.smallest <= size <= sizes.largest) <= 1.02 * sizes.flops_per_byte
-        )
-        ranges.append(sizes)
-    small, large = ranges
-    assert small.smallest < large.smallest, "a larger model has less of its cost in the output layer"
-    assert small.best <= large.best
+    results = tokbench.run(config, workers=0)
+    assert not results.failed
+    advice = results.studies.get(VOCABULARY_SIZES).advice
+    assert [each.model for each in advice] == ["125m", "1b", "8b"]
+    for each in advice:
+        assert each.low <= each.pick <= each.high <= each.largest
+        inside = [c for size, c in zip(each.sizes, each.costs, strict=True) if each.low <= size <= each.high]
+        assert max(inside) <= 1.02 * min(each.costs)
+    small, _, large = advice
+    assert small.low < large.low, "a larger model has less of its cost in the output layer"

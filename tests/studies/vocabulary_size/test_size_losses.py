@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tokbench.formats import html, markdown
@@ -13,7 +11,6 @@ from tokbench.studies.vocabulary_size.block import (
     VOCABULARY_SIZES,
     SizeLine,
     SizeLoss,
-    SizeRecommendation,
     SizeRow,
     VocabularySizes,
 )
@@ -44,7 +41,6 @@ def sizes(lost: dict[str, float | None]) -> Results:
         ],
         rows=rows,
         losses=[SizeLoss(line=name, corpus="c", lost=share) for name, share in lost.items()],
-        model={"width": 8, "layers": 1, "context": 8},
     )
     results = Results(name="r")
     results.studies.put(VOCABULARY_SIZES, block)
@@ -67,14 +63,3 @@ def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
     assert '<td class="n best" data-v="2.5">2.500</td>' in page
     assert "lossy‡" in markdown.render(results)
     assert "never recommended" in markdown.render(results)
-
-
-def test_where_every_vocabulary_loses_text_none_is_recommended():
-    results = sizes(dict.fromkeys(("good", "fine", "lossy"), 0.1))
-    left_out = dict.fromkeys(("good", "fine", "lossy"), "text of c is lost")
-    recommendation = SizeRecommendation(weights={"c": 1.0}, left_out=left_out)
-    block = replace(results.studies.get(VOCABULARY_SIZES), recommendation=recommendation)
-    results.studies.put(VOCABULARY_SIZES, block)
-    for text in (html.render(results), markdown.render(results)):
-        assert "No size is recommended, because no vocabulary can be." in text
-        assert "good, fine and lossy cannot be recommended: text of c is lost." in text

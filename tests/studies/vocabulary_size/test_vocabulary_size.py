@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 
+import numpy as np
 import pytest
 from shared_fixtures import problems
 
@@ -126,32 +127,36 @@ def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
 def test_costs_and_advice(ran):
     study = ran[0].studies.get(VOCABULARY_SIZES)
     row = next(r for r in study.rows if (r.line, r.vocab_size, r.group) == ("both", 600, WHOLE))
-    found = study.recommendation
-    assert found.weights == {"talk": 1.0}
-    own = {(each.line, each.vocab_size): each for each in found.choices}
-    assert own["both", 600].compression_ratio == pytest.approx(row.compression_ratio)
+    assert study.weights == {"talk": 1.0}
+    own = {each.line: each for each in study.advice}
+    both = own["both"]
+    trace = SizeLines(ran[0]).trace(next(line for line in study.lines if line.line == "both"), "talk", WHOLE)
     # 2 FLOPs for each of 12 x 64 x 64 weights of two layers and 64 of each id, and 2 x 2 x 128 x 64 of attention
-    flops = 2 * (2 * 12 * 64 * 64 + 64 * 600) + 2 * 2 * 128 * 64
-    assert own["both", 600].flops_per_byte == pytest.approx(flops / row.compression_ratio)
-    assert own["both", 600].too_rare is None, "kilobytes do not show what is rare in 10 MB"
-    [sizes] = [sizes for sizes in found.ranges if sizes.line == "both"]
-    assert found.range is sizes
-    assert sizes.smallest <= sizes.best <= sizes.largest
-    assert sizes.by_corpus == {"talk": 0.0}
-    assert own[found.take].more == 0
-    assert own["both", 600].more == pytest.approx(own[found.take].compression_ratio / row.compression_ratio - 1)
+    flops = 2 * (2 * 12 * 64 * 64 + 64 * trace.sizes) + 2 * 2 * 128 * 64
+    costs = flops / trace.ratio
+    assert row.compression_ratio == trace.ratio[trace.sizes == 600].item()
+    assert both.costs == pytest.approx(costs[np.searchsorted(trace.sizes, both.sizes)])
+    near = trace.sizes[costs <= 1.02 * costs.min()]
+    assert (both.low, both.high, both.largest) == (near[0], near[-1], 900)
+    assert both.low <= both.pick <= both.high
+    assert (both.cost, 1 / both.tokens_per_byte) == pytest.approx(
+        (costs[trace.sizes == both.pick].item(), trace.ratio[trace.sizes == both.pick].item())
+    )
+    assert [each.cost for each in study.advice] == sorted(each.cost for each in study.advice)
+    assert study.best is study.advice[0]
+    assert study.whole["own"]["bytes"].tokens_per_byte == 1
     worst = {r.group: r.tokens for r in study.rows if (r.line, r.vocab_size) == ("english", 700)}
     assert worst["th"] > worst["en"]
 
 
-def test_what_loses_text_is_neither_recommended_nor_drawn(ran):
+def test_what_loses_text_is_neither_advised_nor_drawn(ran):
     """Words that were met in training are long tokens; those that were not are one unknown token each."""
     results, _ = ran
     study = results.studies.get(VOCABULARY_SIZES)
     last = {r.line: r.compression_ratio for r in study.rows if r.group == WHOLE}
     assert last["words"] > last["both"]
-    assert "words" not in {each.line for each in study.recommendation.choices}
-    assert study.recommendation.left_out["words"] == "text of talk is lost"
+    assert "words" not in {each.line for each in study.advice}
+    assert study.left_out["words"] == "text of talk is lost"
     [lost] = [each for each in study.losses if each.line == "words"]
     assert lost.lost > 0.1
     [line] = [line for line in study.lines if line.line == "words"]
@@ -166,9 +171,9 @@ def test_curve_csv_has_the_sizes(ran):
     both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
     assert [int(r["vocab_size"]) for r in both] == [300, 400, 600, 900]
     assert {r["in_sample"] for r in both} == {"0.0"}
-    sizes = Results.read(folder / "results.json").studies.get(VOCABULARY_SIZES).recommendation.range
+    sizes = Results.read(folder / "results.json").studies.get(VOCABULARY_SIZES).best
     inside = [int(r["vocab_size"]) for r in both if r["in_range"] == "True"]
-    assert inside == [size for size in (300, 400, 600, 900) if sizes.smallest <= size <= sizes.largest]
+    assert inside == [size for size in (300, 400, 600, 900) if sizes.low <= size <= sizes.high]
 
 
 def test_reports_are_a_function_of_the_file(ran):
@@ -178,7 +183,7 @@ def test_reports_are_a_function_of_the_file(ran):
     assert again.studies.get(VOCABULARY_SIZES) == results.studies.get(VOCABULARY_SIZES)
     text = markdown.render(again)
     assert "## Vocabulary size" in text
-    assert "Take both with " in text
+    assert f"Train {results.studies.get(VOCABULARY_SIZES).best.line} with " in text
 
 
 def test_without_a_study_there_is_none(write_config, tmp_path):
@@ -194,8 +199,7 @@ def test_without_a_study_there_is_none(write_config, tmp_path):
         ({"metrics": "[curve]"}, "run.yaml:7:11", ["'curve'", "'study.vocabulary'"]),
         ({"formats": "[csv, curve]"}, "run.yaml:8:25", ["'curve'", "'study.vocabulary'"]),
         ({"extra": "study: {vocabulry: {}}\n"}, "run.yaml:9:9", ["'vocabulry'", "'vocabulary'"]),
-        ({"extra": "study: {vocabulary: {weights: {smple: 1}}}\n"}, "run.yaml:9:39", ["'smple'", "'sample'"]),
-        ({"extra": "study: {vocabulary: {weights: {sample: 0}}}\n"}, "run.yaml:9:21", ["weight"]),
+        ({"extra": "weights: {smple: 1}\n"}, "run.yaml:9:18", ["'smple'", "'sample'"]),
     ],
 )
 def test_what_makes_no_sense_is_refused(write_config, parts, place, names):
@@ -249,12 +253,11 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     }
     [note] = results.notes
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
-    found = results.studies.get(VOCABULARY_SIZES).recommendation
-    assert (found.choices, found.take) == ([], None)
-    assert found.left_out == {"bad": "not measured on every corpus", "good": "baselines give proportion and never win"}
+    study = results.studies.get(VOCABULARY_SIZES)
+    assert (study.advice, study.best, study.left_out) == ([], None, {"bad": "not measured on every corpus"})
 
 
-def test_weights_of_the_configuration_turn_the_recommendation(write_config):
+def test_weights_of_the_configuration_turn_the_advice(write_config):
     """A vocabulary of Thai and one of code, with text of both."""
     corpora = (
         "  thai: {source: sample, part: languages, groups: [th], holdout: 0.3}\n"
@@ -264,10 +267,10 @@ def test_weights_of_the_configuration_turn_the_recommendation(write_config):
         f"  of-{name}: {{backend: regex_bpe, pattern: gpt4, train: {{corpus: {name}, vocab_size: 500}}}}\n"
         for name in ("thai", "code")
     )
-    extra = "study: {vocabulary: {weights: {thai: 1, code: 9}, model: {width: 64, layers: 2, context: 128}}}\n"
+    extra = "weights: {thai: 1, code: 9}\nstudy: {vocabulary: {model: {width: 64, layers: 2, context: 128}}}\n"
     results = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0)
-    found = results.studies.get(VOCABULARY_SIZES).recommendation
-    assert (found.weights, found.weighted, found.take[0]) == ({"thai": 0.1, "code": 0.9}, True, "of-code")
+    found = results.studies.get(VOCABULARY_SIZES)
+    assert (found.weights, found.best.line) == ({"thai": 0.1, "code": 0.9}, "of-code")
 
 
 @pytest.mark.parametrize(("share", "mark"), [(0.0099, ""), (0.01, "†")])
@@ -279,8 +282,8 @@ def test_a_line_counts_as_trained_from_one_percent(ran, share, mark):
     assert bool(corpus.in_sample) == bool(mark)
 
 
-@pytest.mark.parametrize(("seen", "trained"), [(1, False), (4, True)])
-def test_one_document_of_200_in_the_training_text_costs_no_recommendation(write_config, tmp_path, seen, trained):
+@pytest.mark.parametrize("seen", [1, 4])
+def test_one_document_of_200_in_the_training_text_costs_no_advice(write_config, tmp_path, seen):
     lines = [f"line {k} of some text\n" for k in range(200)]
     (tmp_path / "measured.txt").write_text("".join(lines), encoding="utf-8")
     other = [f"line {k} of other text\n" for k in range(200)]
@@ -292,10 +295,10 @@ def test_one_document_of_200_in_the_training_text_costs_no_recommendation(write_
     tokenizers = "  b: {backend: naive_bpe, train: {corpus: t, vocab_size: 270}}\n  u: {backend: utf8_bytes}"
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     study = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).studies.get(VOCABULARY_SIZES)
-    assert (study.recommendation.take[0], study.recommendation.trained_on) == ("b", trained)
+    assert study.best.line == "b"
 
 
-def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
+def test_what_may_lose_text_is_not_advised(write_config, corpus, faulty):
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     results = tokbench.run(
         write_config(
@@ -307,5 +310,15 @@ def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
     )
     study = results.studies.get(VOCABULARY_SIZES)
     assert study.losses == [SizeLoss(line="bad", corpus="c", lost=None)]
-    assert study.recommendation.take[0] == "good"
-    assert study.recommendation.left_out == {"bad": "text of c may be lost"}
+    assert study.best.line == "good"
+    assert study.left_out == {"bad": "text of c may be lost"}
+
+
+@pytest.mark.parametrize("most", [0.001, 1])
+def test_the_configuration_says_how_much_may_be_lost(write_config, most):
+    corpora = "  talk: {source: sample, part: languages, groups: [en], holdout: 0.3}"
+    words = "  words: {backend: whitespace_words, train: {corpus: talk, vocab_size: 300}}"
+    extra = f"most_lost: {most}\nstudy: {{vocabulary: {{model: 1b}}}}\n"
+    study = tokbench.run(write_config(corpora, words, extra=extra), workers=0).studies.get(VOCABULARY_SIZES)
+    assert [each.line for each in study.advice] == (["words"] if most == 1 else [])
+    assert bool(study.losses) == bool(study.left_out) == (most != 1)

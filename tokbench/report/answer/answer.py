@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.line import OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
@@ -173,15 +174,16 @@ def _ranked(ranking: Ranking) -> str:
 def _winner(place: Ranking, overall: Ranking) -> str:
     """Return who wins at a place, and what the winner over all needs there, or else the next.
 
-    >>> from tokbench.report.answer.line import OWN, PUBLISHED, AnswerLine
-    from tokbench.report.answer.ranking import Standing
+    >>> from tokbench.report.answer.ranking import Standing
     >>> both = Ranking((), [Standing("a", 0.0, tied=True), Standing("b", 0.04)])
     >>> _winner(both, Ranking((), [Standing("b", 0.0, tied=True)]))
     'a (b +4%)'
     """
-    other = place.of(overall.best) if overall.best not in place.ties else next(iter(place.behind), None)
+    if len(place.ties) > 1:
+        return f"{join(place.ties)} tie"
+    other = place.of(overall.best) if overall.best != place.best else next(iter(place.behind), None)
     beside = f" ({other.tokenizer} +{percent(other.more)})" if other else ""
-    return f"{join(place.ties)}{' tie' * (len(place.ties) > 1)}{beside}"
+    return f"{place.best}{beside}"
 
 
 def _beside(both: Ranking, own: str, published: str) -> str:
@@ -191,19 +193,20 @@ def _beside(both: Ranking, own: str, published: str) -> str:
         return f"{own} and {published} tie."
     behind = both.behind[0]
     if behind.tokenizer == own:
-        return f"{own} uses {more(behind.more, behind.low, behind.high)} tokens than {published}."
-    return f"{published} uses {more(behind.more, behind.low, behind.high)} tokens than {own}."
+        return f"{own} uses {more(behind.more, behind.low, behind.high, published)}."
+    return f"{published} uses {more(behind.more, behind.low, behind.high, own)}."
 
 
 def _designed(tables: CellTables, wishes: RunConfig) -> Iterator[AnswerLine]:
     """Say what can be said of curated texts alone: no interval, and nothing about other text."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    for corpus in tables.corpora:
-        pool = tables.competing(metric, corpus) if metric else []
+    pools = {corpus: tables.competing(metric, corpus) if metric else [] for corpus in tables.corpora}
+    for corpus, pool in pools.items():
         if pool and pool[0].value:
             said = f"{pool[0].tokenizer} uses the fewest tokens, {pool[0].value:.2f} bytes per token"
             yield AnswerLine(corpus, (f"{said}; these texts are curated, and say nothing about others.",))
-    yield from _losses(tables, wishes, tables.corpora)
+    if any(pools.values()):
+        yield from _losses(tables, wishes, tables.corpora)
 
 
 def _speed(tables: CellTables) -> Iterator[AnswerLine]:
@@ -226,37 +229,56 @@ def _speed(tables: CellTables) -> Iterator[AnswerLine]:
         yield AnswerLine("Speed", tuple(said))
 
 
+class _Lost(NamedTuple):
+    """The worst round trip of a tokenizer, and the share of the characters that it loses there."""
+
+    round_trip: RoundTrip
+    share: float
+    corpus: str
+
+
 def _losses(tables: CellTables, wishes: RunConfig, corpora: Sequence[str]) -> Iterator[AnswerLine]:
     """Name what is lost: a little, and by whom; and who is not ranked for it."""
-    metric = tables.with_role(Role.LOST_CHARACTERS)
-    if not metric:
+    if not tables.losses_checked:
         yield AnswerLine("Losses", ("Not measured: add roundtrip to the metrics to know which tokenizers lose text.",))
         return
-    lost = {name: _most_lost(tables, metric, name, corpora) for name in tables.tokenizers}
-    little = [name for name, (share, _) in lost.items() if 0 < share <= wishes.most_lost]
-    much = sorted((name for name, (share, _) in lost.items() if share > wishes.most_lost), key=lambda name: lost[name])
-    said = [f"{name} {_example(tables, name, lost[name][1])}." for name in little]
-    if much:
-        listed = join([f"{name} ({percent(lost[name][0])})" for name in much], most=6)
+    worst = {name: max((_lost(tables, name, corpus) for corpus in corpora), key=_badness) for name in tables.tokenizers}
+    by_kind = {kind: [name for name, lost in worst.items() if lost.round_trip == kind] for kind in RoundTrip}
+    little: dict[str, list[str]] = {}
+    for name in by_kind[RoundTrip.LOSSY_RANKED]:
+        little.setdefault(_example(tables, name, worst[name]), []).append(name)
+    said = [f"{join(names)}: {what}." for what, names in little.items()]
+    if same := by_kind[RoundTrip.CANONICAL]:
+        said.append(f"{join(same)}: equal up to NFC, which loses nothing.")
+    if much := sorted(by_kind[RoundTrip.LOSSY], key=lambda name: worst[name].share):
+        listed = join([f"{name} ({percent(worst[name].share)})" for name in much], most=6)
         said.append(f"Not ranked, because they lose more than {percent(wishes.most_lost)} of the characters: {listed}.")
-    if not said:
-        said.append("Every text round-trips.")
-    elif len(little) + len(much) < len(tables.tokenizers):
-        said.append("All others round-trip.")
+    if unknown := by_kind[RoundTrip.UNKNOWN]:
+        said.append(f"Unknown of {join(unknown)}.")
+    if by_kind[RoundTrip.EXACT]:
+        said.append("All others round-trip." if said else "Every text round-trips.")
+    elif not said:
+        return
     yield AnswerLine("Losses", tuple(said))
 
 
-def _most_lost(tables: CellTables, metric: str, name: str, corpora: Sequence[str]) -> tuple[float, str]:
-    """Return the largest share of characters that a tokenizer loses of a corpus, and that corpus."""
-    cells = (tables.cell(metric, corpus, WHOLE, name) for corpus in corpora)
-    return max(((cell.value or 0.0, cell.corpus) for cell in cells if cell), default=(0.0, ""))
+def _badness(lost: _Lost) -> tuple[int, float]:
+    return list(RoundTrip).index(lost.round_trip), lost.share
 
 
-def _example(tables: CellTables, name: str, corpus: str) -> str:
-    found = [loss for loss in losses(tables) if (loss.tokenizer, loss.corpus) == (name, corpus)]
-    documents, of = sum(loss.documents for loss in found), sum(tables.corpus(corpus).groups.values())
-    change = f"turns {found[0].change.replace('→', 'into')}" if found else "loses a little"
-    return f"{change} in {documents:,} of {of:,} texts of {corpus}"
+def _lost(tables: CellTables, name: str, corpus: str) -> _Lost:
+    ratio = tables.cell(tables.with_role(Role.TEXT_PER_TOKEN), corpus, WHOLE, name)
+    share = tables.cell(tables.with_role(Role.ERRORS), corpus, WHOLE, name)
+    kept = tables.round_trip(ratio) if ratio and ratio.value is not None else RoundTrip.EXACT
+    return _Lost(kept, share.value or 0.0 if share else 0.0, corpus)
+
+
+def _example(tables: CellTables, name: str, lost: _Lost) -> str:
+    found = [loss for loss in losses(tables) if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
+    documents, of = sum(loss.documents for loss in found), sum(tables.corpus(lost.corpus).groups.values())
+    if not documents:
+        return f"{percent(lost.share)} of the characters of {lost.corpus} are lost"
+    return f"{found[0].change.replace('→', 'becomes')} in {documents:,} of {of:,} texts of {lost.corpus}"
 
 
 def _confidence(tables: CellTables, slices: Sequence[Slice], ranking: Ranking) -> Iterator[AnswerLine]:

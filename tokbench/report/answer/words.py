@@ -33,15 +33,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f}%"
 
 
-def more(share: float, low: float | None = None, high: float | None = None) -> str:
-    """Return how many more tokens, with the interval in percent.
+def more(share: float, low: float | None = None, high: float | None = None, than: str = "") -> str:
+    """Return how many more tokens than those of ``than``, with the interval in percent.
 
-    >>> more(0.0612, 0.04, 0.0812), more(0.0124, 0.011, 0.0137), more(1.2)
-    ('6% more [4, 8]', '1.2% more [1.1, 1.4]', '120% more')
+    >>> more(0.0612, 0.04, 0.0812), more(0.0124, 0.011, 0.0137), more(1.2, than="gpt-4o")
+    ('6% more [4, 8]', '1.2% more [1.1, 1.4]', '120% more tokens than gpt-4o')
     """
     digits = 0 if share >= _WHOLE_PERCENT else 1
     ends = "" if low is None or high is None else f" [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
-    return f"{percent(share)} more{ends}"
+    return f"{percent(share)} more{f' tokens than {than}' if than else ''}{ends}"
 
 
 def size(tokens: int) -> str:

@@ -7,7 +7,20 @@ from functools import partial
 from typing import Final
 
 from tokbench.report.answer.answer import Answer
-from tokbench.report.document import Column, Details, Node, Paragraph, Rich, Row, Section, Strong, Table
+from tokbench.report.document import (
+    Bullets,
+    Column,
+    Details,
+    Heading,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Strong,
+    Table,
+)
+from tokbench.report.sections.cautions import distrust
 from tokbench.report.sections.first_charts import first_charts
 from tokbench.report.tables import CellTables
 
@@ -19,6 +32,7 @@ _COLUMNS: Final = (
 
 def answer_section(tables: CellTables, answer: Answer, leads: Sequence[Node] = ()) -> Section | None:
     """Return the answer of a run; ``None`` if nothing can be said. ``leads`` come after the sentences."""
+    doubts = list(distrust(tables))
     nodes: list[Node] = [Paragraph(answer.text, "headline")] if answer.text else []
     nodes += [Paragraph([Strong(line.label), ": ", " ".join(line.sentences)]) for line in answer.lines]
     nodes += leads
@@ -26,6 +40,8 @@ def answer_section(tables: CellTables, answer: Answer, leads: Sequence[Node] = (
         nodes.append(Rich(partial(first_charts, tables)))
     if len(answer.ranking.standings) > 1:
         nodes.append(Details("All tokenizers, over all texts that count", [_ranked(answer)]))
+    if doubts:  # a page has them at its head
+        nodes.append(Rich((), plain=[Heading("What to distrust"), Bullets(doubts)]))
     return Section("answer", "The answer", nodes) if nodes else None
 
 
@@ -35,6 +51,6 @@ def _ranked(answer: Answer) -> Table:
         ends = "none" if one.low is None or one.high is None else f"{100 * one.low:.1f} to {100 * one.high:.1f}"
         best = one.tokenizer == answer.ranking.best
         verdict = "fewest tokens" if best else "tie" if one.tied else "more tokens"
-        rows.append(Row([one.tokenizer, f"{100 * one.more:+.1f}", "" if best else ends, verdict]))
+        rows.append(Row([one.tokenizer, f"{100 * one.more:+.1f}", "–" if best else ends, verdict]))
     caption = "Tokens beyond the best: the geometric mean of the ratios in each text"
     return Table(caption, _COLUMNS, rows, label="Ranking over all texts")

@@ -19,10 +19,6 @@ def distrust(tables: CellTables) -> Iterator[str]:
     results = tables.results
     if results.interrupted:
         yield "The run was stopped before it was through."
-    if results.config.limit is not None:
-        yield f"At most {results.config.limit:,} documents of each group were measured: a first look."
-    if not tables.losses_checked:
-        yield "No round trip was made, so losses are unknown, and nothing is bold."
     seen = (cell for cell in results.cells if cell.in_sample)
     trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
     if trained:

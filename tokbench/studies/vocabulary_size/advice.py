@@ -71,32 +71,34 @@ def picked(best: int, low: int, high: int) -> int:
     return best
 
 
-def rounded_range(low: int, high: int) -> tuple[int, int]:
-    """Return the ends of a range with two digits, inside of it; as they are where none fits.
+def rounded_range(pick: int, low: int, high: int) -> tuple[int, int]:
+    """Return the ends of a range with two digits, inside of it and around the pick; as they are where none fits.
 
-    >>> rounded_range(23_870, 48_200), rounded_range(31_200, 31_900)
+    >>> rounded_range(30_000, 23_870, 48_200), rounded_range(31_500, 31_200, 31_900)
     ((24000, 48000), (31200, 31900))
+    >>> rounded_range(32_768, 16_384, 32_768)
+    (17000, 32768)
     """
-    inside = _two_digits(low, np.ceil), _two_digits(high, np.floor)
-    return inside if inside[0] <= inside[1] else (low, high)
+    first, last = _two_digits(low, np.ceil), _two_digits(high, np.floor)
+    return (min(first, pick), max(last, pick)) if first <= last else (low, high)
 
 
-def _two_digits(size: int, towards: Callable[[float], Any]) -> int:
-    unit: int = 10 ** max(len(str(size)) - 2, 0)
+def _two_digits(size: float, towards: Callable[[float], Any]) -> int:
+    unit: int = 10 ** max(len(str(int(size))) - 2, 0)
     return int(towards(size / unit)) * unit
 
 
 def enough_text(high: int, weights: Mapping[str, float], trained: Mapping[str, float]) -> dict[str, float]:
-    """Return by corpus the bytes that are missing for a size; nothing where there is enough of all.
+    """Return by corpus the bytes that are missing for a size, two digits rounded up; nothing where there is enough.
 
     Of each corpus, its share of 100 bytes for a token is needed:
 
-    >>> enough_text(10_000, {"prose": 0.75, "code": 0.25}, {"prose": 500_000.0, "code": 300_000.0})
+    >>> enough_text(10_000, {"prose": 0.75, "code": 0.25}, {"prose": 501_000.0, "code": 300_000.0})
     {'prose': 250000.0}
     """
     needed = {corpus: ENOUGH * high * weight for corpus, weight in weights.items()}
     missing = {corpus: size - trained.get(corpus, 0.0) for corpus, size in needed.items()}
-    return {corpus: size for corpus, size in missing.items() if size > 0}
+    return {corpus: float(_two_digits(size, np.ceil)) for corpus, size in missing.items() if size > 0}
 
 
 def supported(weights: Mapping[str, float], trained: Mapping[str, float]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from tokbench.report.answer.line import OWN, AnswerLine
@@ -15,6 +16,9 @@ from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice,
 
 _SMALL: Final = 0.25
 """With less than this share of the text that is needed, nothing is firm."""
+
+_ALIKE: Final = 0.1
+"""Models whose sizes differ by at most this share have one size."""
 
 
 def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
@@ -37,7 +41,7 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
 
 
 def _one(advice: SizeAdvice, *, firm: bool) -> str:
-    low, high = rounded_range(advice.low, advice.high)
+    low, high = rounded_range(advice.pick, advice.low, advice.high)
     sizes = f"{size(advice.pick)} tokens ({size(low)} to {size(high)})" if low < high else f"{size(advice.pick)} tokens"
     return f"Train {advice.line} with {sizes} for a {advice.model} model{'' if firm else ', provisionally'}."
 
@@ -52,19 +56,27 @@ def _several(best: Sequence[SizeAdvice]) -> str:
     """
     rows: list[tuple[list[str], SizeAdvice]] = []
     for advice in best:
-        if rows and rows[-1][1].line == advice.line and rows[-1][1].pick == advice.pick:
-            rows[-1][0].append(advice.model)
+        models, last = rows[-1] if rows else ([], advice)
+        if models and _alike(last, advice):
+            both = replace(last, low=max(last.low, advice.low), high=min(last.high, advice.high))
+            rows[-1] = ([*models, advice.model], both)
         else:
             rows.append(([advice.model], advice))
     parts = []
     for number, (models, advice) in enumerate(rows):
-        low, high = rounded_range(advice.low, advice.high)
+        low, high = rounded_range(advice.pick, advice.low, advice.high)
         line = "" if advice.line == rows[0][1].line else f"{advice.line} "
         names = f"{join(models)}{' model' if not number else ''}"
         parts.append(
             f"{names} {line}{size(advice.pick)}{' tokens' if not number else ''} ({size(low)} to {size(high)})"
         )
     return f"Train {rows[0][1].line}: {' · '.join(parts)}."
+
+
+def _alike(one: SizeAdvice, other: SizeAdvice) -> bool:
+    """Tell whether the pick of one model is nearly that of another, and good for it too."""
+    near = abs(other.pick / one.pick - 1) <= _ALIKE
+    return one.line == other.line and near and other.low <= one.pick <= other.high
 
 
 def _beside(tables: CellTables, study: VocabularySizes, best: Sequence[SizeAdvice]) -> str:
@@ -102,4 +114,4 @@ def _confidence(study: VocabularySizes, advice: SizeAdvice) -> str:
     reach = supported(study.weights, trained)
     degree = "Medium" if reach >= _SMALL * advice.high else "Low"
     add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
-    return f"{degree}: the training text decides sizes up to {size(reach)}. Add {add} for a firm size."
+    return f"{degree}: the training text decides sizes up to {size(reach)}. Add {add} to it for a firm size."

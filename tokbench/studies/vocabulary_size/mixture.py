@@ -6,20 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.rows import TextTotals
-
-FEW: Final = 100
-"""Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP): use the
-largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
-
-_SHOWN: Final = 10
-"""An id with fewer occurrences has an unknown rate."""
 
 
 @dataclass(frozen=True)

@@ -161,9 +161,10 @@ COMMON_SIZES: Final = (
 )  # fmt: skip
 
 
-def _known(name: str) -> str:
-    model_named(name)
-    return name
+def _known(model: str | Model) -> str | Model:
+    if isinstance(model, str):
+        model_named(model)
+    return model
 
 
 class VocabularyStudy(Options):
@@ -173,7 +174,7 @@ class VocabularyStudy(Options):
         default=COMMON_SIZES,
         description="sizes in the tables; those beyond a vocabulary are left out, its own size is always there",
     )
-    model: Annotated[str, AfterValidator(_known)] | Model | None = Field(
+    model: Annotated[str | Model, AfterValidator(_known)] | None = Field(
         default=None,
         description="the model for which the size is chosen: 125m, 1b, 8b, WIDTHxLAYERS, or a shape; default: three",
     )

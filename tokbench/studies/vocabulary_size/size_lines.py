@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from tokbench.measuring.metric import Role
-from tokbench.report.cells import MUCH_LOST
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
@@ -23,6 +22,7 @@ class SizeLines:
         self.study = results.studies.get(VOCABULARY_SIZES) or VocabularySizes()
         self.lines = self.study.lines
         low = {name for name, info in results.tokenizers.items() if info.baseline}
+        self._most_lost = results.config.most_lost
         self.baselines = frozenset(line.line for line in self.lines if low.issuperset(line.tokenizers))
         self._rows: dict[tuple[str, str, str], list[SizeRow]] = {}
         for row in self.study.rows:
@@ -85,7 +85,7 @@ class SizeLines:
 
     def drawn(self, corpus: str) -> list[SizeLine]:
         lost = {line: loss.lost or 0.0 for (line, place), loss in self._losses.items() if place == corpus}
-        return [line for line in self.lines if lost.get(line.line, 0.0) < MUCH_LOST]
+        return [line for line in self.lines if lost.get(line.line, 0.0) <= self._most_lost]
 
     def traces(self, corpus: str, group: str) -> Iterator[SizeTrace]:
         for line in self.drawn(corpus):

@@ -18,7 +18,6 @@ from tokbench.measuring.study import Outcome, StudyContext
 from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts
 from tokbench.measuring.word_units import UnitSums
-from tokbench.results.blocks import MOST_LOST
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.studies.vocabulary_size.advice import advise
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, VocabularySizes, WholeCost
@@ -225,7 +224,7 @@ class _Study:
             [value for name in names if (value := self.values.get((name, corpus, metric))) is not None]
             for metric in wanted
         )
-        if len(errors) == len(names) and max(errors) <= MOST_LOST:
+        if len(errors) == len(names) and max(errors) <= self.plan.config.most_lost:
             return None
         return SizeLoss(line=line, corpus=corpus, lost=max(lost) if len(lost) == len(names) else None)
 

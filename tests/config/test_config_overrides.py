@@ -63,6 +63,8 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
         ),
         ("limits.step=null", "--set limits.step=null: null removes a key, and there is no 'step'; none are known"),
+        ("most_lost=2", "--set most_lost=2: most_lost: must be less than or equal to 1, but is 2"),
+        ("practical_margin=1", "--set practical_margin=1: practical_margin: must be less than 1, but is 1"),
         (
             "study.vocabulary.model=8b",
             "--set study.vocabulary.model=8b: the configuration has no study 'vocabulary'; add it with",
@@ -87,6 +89,20 @@ def test_options_of_plugins_are_checked_at_their_setting(write_config):
     wrong, unknown = sorted(map(str, caught.value.problems), reverse=True)
     assert wrong.startswith("--set metrics.fertility.unit=word: unit: must be 'uax29'")
     assert unknown == "--set corpora.sample.prt=code: unknown key 'prt'; did you mean 'part'?"
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("weights.smple=1", "unknown corpus 'smple'; did you mean 'sample'?"),
+        ("weights.sample=0", "every weight is 0; "),
+    ],
+)
+def test_weights_need_a_corpus_that_counts(write_config, setting, message):
+    with pytest.raises(InputError) as caught:
+        tokbench.run(write_config(metrics=METRICS), workers=0, settings=[setting])
+    [problem] = caught.value.problems
+    assert str(problem).startswith(f"--set {setting}: {message}")
 
 
 def test_paths_of_a_setting_start_in_the_current_folder(write_config, tmp_path, monkeypatch):

@@ -112,6 +112,7 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     for line in describe(found, corpora):
         say(line)
     weighted = weigh(corpora, wanted.weights)
+    shares = {name: corpus.weight for name, corpus in weighted.items()}
     holdout = 0.2 if wanted.purpose == "size" else 0.0
     entries = {name: entry(corpus, found, path.parent, holdout=holdout) for name, corpus in weighted.items()}
     for name, keys in entries.items():
@@ -125,8 +126,8 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
         tokenizers=_entries(dict(_tokenizer(name, path.parent) for name in wanted.tokenizers)),
         names=_flow([name for name, corpus in weighted.items() if corpus.weight]),
         code=_flow({"code": {"corpora": code}}) if code and len(code) < len(weighted) else "code",
-        weights=_flow({name: corpus.weight for name, corpus in weighted.items()}),
-        model=f"model: {wanted.model}" if wanted.model else "# model: 1b",
+        weights=f"{'' if wanted.weights else '# '}weights: {_flow(shares)}",
+        model=f"model: {wanted.model}" if wanted.model else "",
         name=_flow([path.stem])[1:-1],
     )
 

@@ -32,7 +32,7 @@ def line_of(ratios):
 
 def advised(lines, weights=(), model=MODEL):
     """The advice for a model, from the line of each vocabulary on each corpus, the cheapest first."""
-    mixture = Mixture.of({corpus: text() for line in lines.values() for corpus in line}, dict(weights))
+    mixture = Mixture.of({corpus: text() for line in lines.values() for corpus in line}, dict(weights) or {"prose": 1.0})
     return advise({name: mix(line, mixture) for name, line in lines.items()}, {"own": model})
 
 
@@ -46,8 +46,9 @@ def test_weights_turn_the_advice(weights, taken):
     assert (best.line, best.pick, best.low, best.high) == (taken, 8000, 4000, 8000)
 
 
-def test_corpora_count_alike_whatever_their_bytes():
-    assert Mixture.of({"prose": text(), "code": text(BYTES / 100)}, {}).weights == {"prose": 0.5, "code": 0.5}
+def test_weights_count_whatever_the_bytes():
+    three_to_one = Mixture.of({"prose": text(), "code": text(BYTES / 100)}, {"prose": 3.0, "code": 1.0})
+    assert three_to_one.weights == {"prose": 0.75, "code": 0.25}
 
 
 def test_the_cost_of_a_byte_by_hand():

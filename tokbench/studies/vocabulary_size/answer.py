@@ -43,7 +43,7 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
 def _one(advice: SizeAdvice, *, firm: bool) -> str:
     low, high = rounded_range(advice.pick, advice.low, advice.high)
     sizes = f"{size(advice.pick)} tokens ({size(low)} to {size(high)})" if low < high else f"{size(advice.pick)} tokens"
-    return f"Train {advice.line} with {sizes} for a {advice.model} model{'' if firm else ', provisionally'}."
+    return f"Train {advice.line} with {sizes} for {_a(advice.model)} model{'' if firm else ', provisionally'}."
 
 
 def _several(best: Sequence[SizeAdvice]) -> str:
@@ -88,18 +88,22 @@ def _beside(tables: CellTables, study: VocabularySizes, best: Sequence[SizeAdvic
     if rival is None:
         return ""
     tokens, cost = advice.tokens_per_byte / rival.tokens_per_byte - 1, advice.cost / rival.cost - 1
-    for_model = f" for a {advice.model} model" if len(best) > 1 else ""
-    compared = f"{_more(tokens)} tokens than {ranking.best}, {_more(cost)} compute per byte"
-    return f"{size(advice.pick)} tokens{for_model}: {compared}."
+    who = "That is" if len(best) == 1 else f"At {size(advice.pick)}, {_a(advice.model)} model needs"
+    than = f"{'' if len(best) == 1 else 'with '}{ranking.best}"
+    return f"{who} {_more(tokens, 'fewer')} tokens than {than}, and {_more(cost)} compute per byte."
 
 
-def _more(share: float) -> str:
-    """Return a share as more or fewer.
+def _a(model: str) -> str:
+    return f"{'an' if model.startswith('8') else 'a'} {model}"
 
-    >>> _more(0.051), _more(-0.2)
-    ('5% more', '20% less')
+
+def _more(share: float, less: str = "less") -> str:
+    """Return a share as more or less.
+
+    >>> _more(0.051), _more(-0.2, "fewer")
+    ('5% more', '20% fewer')
     """
-    return f"{percent(abs(share))} {'more' if share >= 0 else 'less'}"
+    return f"{percent(abs(share))} {'more' if share >= 0 else less}"
 
 
 def _missing(study: VocabularySizes, advice: SizeAdvice) -> dict[str, float]:

@@ -101,11 +101,15 @@ class SizeAdvice:
 
     Attributes:
         model: its name, such as ``1b``.
+        line: the vocabulary.
         pick: the size to train.
-        low, high: the smallest and the largest size that cost at most 2 % more than the best.
+        low: the smallest size that costs at most 2 % more than the best.
+        high: the largest one.
         largest: the largest size that is known.
-        tokens_per_byte, cost: at the pick, tokens and FLOPs of a byte of text.
-        sizes, costs: FLOPs of a byte of text at some sizes, for a chart.
+        tokens_per_byte: tokens of a byte of text at the pick.
+        cost: FLOPs of a byte of text at the pick.
+        sizes: some sizes, for a chart.
+        costs: FLOPs of a byte of text at each.
     """
 
     model: str
@@ -122,7 +126,13 @@ class SizeAdvice:
 
 @dataclass(frozen=True, kw_only=True)
 class WholeCost:
-    """A published vocabulary at its own size: tokens and FLOPs of a byte of text."""
+    """A published vocabulary at its own size.
+
+    Attributes:
+        vocab_size: its ids.
+        tokens_per_byte: tokens of a byte of text.
+        cost: FLOPs of a byte of text.
+    """
 
     vocab_size: int
     tokens_per_byte: float

@@ -26,7 +26,7 @@ class Mixture:
     @classmethod
     def of(cls, texts: Mapping[str, TextTotals], given: Mapping[str, float]) -> Mixture:
         known = {name: text for name, text in texts.items() if text.n_bytes.sum()}
-        raw = {name: given.get(name, 0.0) if given else 1.0 for name in known}
+        raw = {name: given.get(name, 0.0) for name in known}
         total = sum(raw.values())
         weights = {name: weight / total for name, weight in raw.items() if weight > 0}
         return cls(weights, {name: texts[name] for name in weights})

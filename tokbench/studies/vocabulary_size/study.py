@@ -205,7 +205,8 @@ class _Study:
     @cached_property
     def mixture(self) -> Mixture:
         whole = {corpus: text for (corpus, group), text in self.texts.items() if group == WHOLE}
-        return Mixture.of(whole, self.plan.config.weights)
+        alike = {corpus: float(len(self.plan.surveys[corpus].groups)) for corpus in whole}
+        return Mixture.of(whole, self.plan.config.weights or alike)
 
     def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
         sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)

@@ -338,7 +338,8 @@ def hooks():
             [parameter] = inspect.signature(hook).parameters.values()
             [kind] = re.findall(r"Callable\[\[(\w+)\]", str(parameter.annotation))
             fields = (
-                f"`{field.name}`" + (" (required)" if field.default is dataclasses.MISSING else "")
+                f"`{field.name}`"
+                + (" (required)" if field.default is field.default_factory is dataclasses.MISSING else "")
                 for field in dataclasses.fields(DOOR[kind])
             )
             rows.append((f"`{name}({parameter.name})`", f"`{kind}`", ", ".join(fields)))

@@ -122,10 +122,7 @@ class TopLevel(Options):
         default=MARGIN, ge=0, lt=1, description="a smaller difference in tokens is a tie in the answer"
     )
     most_lost: float = Field(
-        default=MOST_LOST,
-        ge=0,
-        le=1,
-        description="a tokenizer that loses a larger share of the characters of a corpus is not ranked",
+        default=MOST_LOST, ge=0, le=1, description="a tokenizer that loses a larger share of characters is not ranked"
     )
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")

@@ -18,7 +18,7 @@ from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.study import StudySpec
+from tokbench.measuring.study import StudyProblem, StudySpec
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
@@ -330,8 +330,11 @@ class _Planner:
         for name, options in self._plan.studies.items():
             spec = self._registry.studies.get(name)
             path = tuple(spec.key.split(".")) if spec.key else ()
-            for place, message in spec.check(self._plan, options) if spec.check else ():
-                self._problem((*path, *place), message)
+            for problem in spec.check(self._plan, options) if spec.check else ():
+                if not isinstance(problem, StudyProblem):
+                    msg = f"the study {name!r}: check yielded {problem!r}, and not a StudyProblem(place, message)"
+                    raise TypeError(msg)
+                self._problem((*path, *problem.place), problem.message)
 
     def same_ids(self) -> None:
         if any(tokenizer.same_as for tokenizer in self._plan.tokenizers):

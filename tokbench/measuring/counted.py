@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -76,7 +77,16 @@ class Counted(SummedMetric):
 
 
 def counted(name: str, summary: str, count: Count, *metrics: Metric, **more: Any) -> MetricFamily:
-    """Return a family of declared metrics; ``more`` are other fields of the family."""
+    """Return a family of declared metrics; ``more`` are other fields of the family.
+
+    Raises:
+        TypeError: ``count`` does not take a shard and the options.
+    """
+    try:
+        inspect.signature(count).bind(None, None)
+    except TypeError:
+        msg = f"{name!r}: {count.__name__}{inspect.signature(count)} must take (encoded, options)"
+        raise TypeError(msg) from None
 
     def make(options: Any) -> Counted:
         return Counted(count, metrics, options)

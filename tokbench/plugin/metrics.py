@@ -20,7 +20,7 @@ from tokbench.measuring.metric import (
     TimedOutcome,
     TimedText,
 )
-from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudySpec, ask_each
+from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudyProblem, StudySpec, ask_each
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.results.study_blocks import BlockType
@@ -45,6 +45,7 @@ __all__ = [
     "NotApplicable",
     "Outcome",
     "StudyContext",
+    "StudyProblem",
     "StudySpec",
     "SummedMetric",
     "Sums",

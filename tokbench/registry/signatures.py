@@ -14,7 +14,7 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
         "check": "plan, options",
         "lacks": "metric",
     },
-    "SectionSpec": dict.fromkeys(("build", "charts", "lead", "notes"), "tables"),
+    "SectionSpec": dict.fromkeys(("build", "charts", "answer", "lead", "notes"), "tables"),
     "CorpusSpec": {"open": "options"},
     "ReporterSpec": {"render": "results"},
     "ExecutorSpec": {"open": "scheduler, workers, limits, progress"},

@@ -14,7 +14,6 @@ import numpy as np
 from tokbench.config.validate import validate_options
 from tokbench.foundation.errors import BackendUnavailable, InputError, one_line
 from tokbench.foundation.failures import set_heartbeat
-from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
@@ -85,7 +84,7 @@ class CheckRequest:
             assert spec.load is not None
             return spec.load(options)
         assert spec.train is not None
-        return spec.train(training_text(), self.train, options, silent)
+        return spec.train(training_text(), self.train, options, lambda _done, _total: None)
 
 
 def is_id(value: Any) -> bool:

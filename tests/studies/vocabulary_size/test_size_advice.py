@@ -32,7 +32,9 @@ def line_of(ratios):
 
 def advised(lines, weights=(), model=MODEL):
     """The advice for a model, from the line of each vocabulary on each corpus, the cheapest first."""
-    mixture = Mixture.of({corpus: text() for line in lines.values() for corpus in line}, dict(weights) or {"prose": 1.0})
+    mixture = Mixture.of(
+        {corpus: text() for line in lines.values() for corpus in line}, dict(weights) or {"prose": 1.0}
+    )
     return advise({name: mix(line, mixture) for name, line in lines.items()}, {"own": model})
 
 

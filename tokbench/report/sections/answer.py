@@ -9,6 +9,7 @@ from typing import Final
 from tokbench.report.answer.answer import Answer
 from tokbench.report.document import (
     Bullets,
+    Cards,
     Column,
     Details,
     Heading,
@@ -34,8 +35,11 @@ def answer_section(tables: CellTables, answer: Answer, leads: Sequence[Node] = (
     """Return the answer of a run; ``None`` if nothing can be said. ``leads`` come after the sentences."""
     doubts = list(distrust(tables))
     nodes: list[Node] = [Paragraph(answer.text, "headline")] if answer.text else []
-    nodes += [Paragraph([Strong(line.label), ": ", " ".join(line.sentences)]) for line in answer.lines]
-    nodes += leads
+    said: list[Node] = []
+    for line in answer.lines:
+        first, *others = line.sentences
+        said += [Paragraph([Strong(line.label), ": ", first]), *(Paragraph(sentence) for sentence in others)]
+    nodes += [Cards([said, leads])] if leads else said
     if answer.text:
         nodes.append(Rich(partial(first_charts, tables)))
     if len(answer.ranking.standings) > 1:

@@ -100,16 +100,12 @@ class SizeAdvice:
     """The size of a line for a model, over all corpora together.
 
     Attributes:
-        model: its name, such as ``1b``.
-        line: the vocabulary.
+        model, line: their names.
         pick: the size to train.
-        low: the smallest size that costs at most 2 % more than the best.
-        high: the largest one.
+        low, high: the smallest and the largest size that cost at most 2 % more than the best.
         largest: the largest size that is known.
-        tokens_per_byte: tokens of a byte of text at the pick.
-        cost: FLOPs of a byte of text at the pick.
-        sizes: some sizes, for a chart.
-        costs: FLOPs of a byte of text at each.
+        tokens_per_byte, cost: at the pick, tokens and FLOPs of a byte of text.
+        sizes, costs: FLOPs of a byte of text at some sizes, for a chart.
     """
 
     model: str
@@ -129,9 +125,8 @@ class WholeCost:
     """A published vocabulary at its own size.
 
     Attributes:
-        vocab_size: its ids.
-        tokens_per_byte: tokens of a byte of text.
-        cost: FLOPs of a byte of text.
+        vocab_size: the size.
+        tokens_per_byte, cost: tokens and FLOPs of a byte of text.
     """
 
     vocab_size: int

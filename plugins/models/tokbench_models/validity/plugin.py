@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tokbench.measuring.plan import Plan
-from tokbench.measuring.study import StudyProblem
 from tokbench.plugin import did_you_mean
-from tokbench.plugin.metrics import Outcome, StudyContext, StudySpec
+from tokbench.plugin.metrics import Outcome, StudyContext, StudyProblem, StudySpec
 from tokbench.plugin.report import SectionSpec
 from tokbench_models.validity import csv
 from tokbench_models.validity.block import VALIDITY

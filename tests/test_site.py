@@ -147,7 +147,7 @@ def test_the_tutorial_runs_and_measures_what_it_shows(tmp_path):
     assert len(lines) == 7
     said = {line: run(line, tmp_path) for line in lines}
     [answer] = [text for line, text in said.items() if line.startswith("tokbench run")]
-    assert "needs the fewest tokens over 4 languages" in answer
+    assert "the fewest tokens" in answer
     if sys.version_info[:2] != (3, 11):
         return  # the text is the manual of Python 3.11
     assert "llama-3 needs 0.5 % more" in " ".join(answer.split())

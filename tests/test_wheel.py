@@ -109,11 +109,12 @@ for suite in shipped_suites().values():
 """
     lines = offline(site, tmp_path, "-c", script).splitlines()
     names = {path.stem for path in (REPOSITORY / "configs").glob("*.yaml")}
-    assert {line.split()[0] for line in lines} == names
-    for line in lines:
-        name, path, outcome = line.split(maxsplit=2)
+    # Suites of installed packages come after those of the wheel.
+    mine = [line.split(maxsplit=2) for line in lines if line.split()[0] in names]
+    assert {name for name, *_ in mine} == names
+    for name, path, outcome in mine:
         assert Path(path) == site / "tokbench" / "configs" / f"{name}.yaml"
-        assert outcome in {"[]", "needs data"}, line
+        assert outcome in {"[]", "needs data"}, name
 
 
 LIBRARY = """

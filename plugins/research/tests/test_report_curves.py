@@ -25,7 +25,9 @@ def results(start):
             else Cell("half", "c", WHOLE, f"noise_{at}", status=Status.FAILED, reason="it died"),
         ]
     found.metrics["exact"] = MetricInfo(family="f", role=Role.ROUND_TRIP)
+    found.metrics["errors"] = MetricInfo(family="f", role=Role.ERRORS, loss_cannot_help="it is the loss")
     found.cells += [Cell(name, "c", WHOLE, "exact", value) for name, value in (("whole", 1.0), ("lossy", 0.5))]
+    found.cells += [Cell("lossy", "c", WHOLE, "errors", 0.0005)]
     return found
 
 
@@ -36,7 +38,7 @@ def chart(start):
     assert (section.heading, section.axis, view.corpus) == ("My noise", "dB", "c")
     assert (group.quantity, group.explanation) == ("tokens", "a / b; lower is better")
     assert [name for name, _ in view.keys] == ["whole", "lossy"]
-    assert any(legend.startswith("\u2021") for legend in view.legends)
+    assert any(legend.startswith("§") for legend in view.legends)
     return group.charts["noise"].lines
 
 
@@ -44,7 +46,7 @@ def test_a_tokenizer_that_lacks_a_value_has_no_line_and_the_others_go_from_left_
     lines = chart(None)
     assert [line for line in lines if "<title>" in line] == [
         '<g class="line p0 d0" role="img"><title>whole: 5: 1.500 (1.000\u20132.000), 20: 3.000 (1.000\u20135.000)</title>',
-        '<g class="line p1 d0 lossy" role="img"><title>lossy: 5: 1.250\u2021, 20: 2.000\u2021</title>',
+        '<g class="line p1 d0" role="img"><title>lossy: 5: 1.250§, 20: 2.000§</title>',
     ]
     assert sum("whisker" in line for line in lines) == 2
 

@@ -27,6 +27,7 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
     trained = ("--text", tmp_path / "t.txt", "--vocab-size", 260, "-o", tmp_path / "out")
     commands = {
         "list": ("list",),
+        "run CONFIG": ("run", config, "-w", 0, "-o", tmp_path / "run"),
         "check CONFIG": ("check", config),
         "pin CONFIG": ("pin", config, "--limit", 1, "-o", tmp_path / "ids.lock"),
         "pin --check FILE": ("pin", "--check", tmp_path / "ids.lock"),
@@ -42,6 +43,14 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
     for name, arguments in commands.items():
         names = re.findall(r"`(\w+)`", documented[name].split(";")[0])
         assert [*printed(*arguments)] == names, name
+
+
+def test_the_answer_of_a_run_is_that_of_its_results(write_config, tmp_path):
+    answer = printed("run", write_config(), "-w", 0, "-o", tmp_path / "run")
+    assert answer["folder"] == str(tmp_path / "run")
+    again = tokbench.Results.read(tmp_path / "run" / "results.json").answer
+    assert answer["ranking"][0]["tokenizer"] == again.ranking.best
+    assert [line["label"] for line in answer["lines"]] == [line.label for line in again.lines]
 
 
 def test_list_says_what_can_be_used():

@@ -14,10 +14,12 @@ from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.terminal.interruption import Interruption
 from tokbench.terminal.options import (
     common_options,
+    json_option,
     log_option,
     model_option,
     override_options,
     pictures_option,
+    print_json,
     say,
     show_traceback,
     store_option,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     help="With an executor on a cluster, such as dask: join the one at tcp://HOST:PORT.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Print all that the run has to say, not the answer alone.")
+@json_option
 @pictures_option
 @store_option
 @log_option
@@ -96,7 +99,9 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
     sys.exit(run_each(runs, execute))
 
 
-def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose: bool, **options: Any) -> int:
+def _execute(
+    run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose: bool, as_json: bool, **options: Any
+) -> int:
     from rich.console import Console
 
     from tokbench.api import run as execute
@@ -108,12 +113,18 @@ def _execute(run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose
     with progress_shown(log) as progress:
         results = execute(run.config, run.folder, workers, progress=progress, **options)
     report = report_of(results)
-    summary(report, Console(), run.folder, verbose=verbose)
+    if as_json:
+        print_json({"name": results.name, "folder": run.folder, **report.answered.facts()})
+    else:
+        summary(report, Console(), run.folder, verbose=verbose)
     if pictures:
         from tokbench.report.pictures import write_pictures
 
         written = write_pictures(report, run.folder)
-        say(f"written: {len(written):,} pictures in {written[0].parent}" if written else "no chart to picture")
+        say(
+            f"written: {len(written):,} pictures in {written[0].parent}" if written else "no chart to picture",
+            err=as_json,
+        )
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:

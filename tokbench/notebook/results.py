@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
     from tokbench.notebook.plots import Plots
+    from tokbench.report.answer.answer import Answer
 
 
 @dataclass(kw_only=True, repr=False)
@@ -52,6 +53,17 @@ class NotebookResults(Results):
         from tokbench.notebook.small_page import styled_table
 
         return styled_table(self, name, corpus)
+
+    @property
+    def answer(self) -> Answer:
+        """The answer of the run: sentences, the ranking, and who wins where.
+
+        >>> NotebookResults(name="mine").answer.ranking.best
+        ''
+        """
+        from tokbench.engine.reports import report_of
+
+        return report_of(self).answered
 
     @property
     def plot(self) -> Plots:

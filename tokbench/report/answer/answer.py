@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
-from tokbench.report.answer.line import OWN, PUBLISHED, AnswerLine
+from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
 from tokbench.report.answer.words import join, more, percent
@@ -44,6 +44,19 @@ class Answer:
         """All sentences in their order."""
         return [*([self.text] if self.text else []), *(said for line in self.lines for said in line.sentences)]
 
+    def facts(self) -> Mapping[str, object]:
+        """Return the answer as JSON has it.
+
+        >>> Answer(text="For your texts: German.").facts()
+        {'text': 'For your texts: German.', 'lines': [], 'ranking': [], 'wins': {}}
+        """
+        return {
+            "text": self.text,
+            "lines": [{"label": line.label, "sentences": list(line.sentences)} for line in self.lines],
+            "ranking": [asdict(each) for each in self.ranking.standings],
+            "wins": dict(self.wins),
+        }
+
 
 def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     """Return the answer; ``further`` lines, such as a vocabulary size, come after the ranking."""
@@ -58,10 +71,10 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     lines = [
         *made.published(published, alone=not own),
         *made.own(published, own, told=any(line.label == OWN for line in further)),
-        *further,
+        *(line for line in further if line.label != CONFIDENCE),
         *_speed(tables),
         *_losses(tables, wishes, list(dict.fromkeys(part.corpus for part in slices))),
-        *_confidence(tables, slices, ranking),
+        *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
     return Answer(text=_text(slices, wishes), lines=lines, ranking=ranking, wins=made.wins(ranking))
 
@@ -281,8 +294,10 @@ def _example(tables: CellTables, name: str, lost: _Lost) -> str:
     return f"{found[0].change.replace('→', 'becomes')} in {documents:,} of {of:,} texts of {lost.corpus}"
 
 
-def _confidence(tables: CellTables, slices: Sequence[Slice], ranking: Ranking) -> Iterator[AnswerLine]:
-    said = []
+def _confidence(
+    tables: CellTables, slices: Sequence[Slice], ranking: Ranking, further: Sequence[AnswerLine]
+) -> Iterator[AnswerLine]:
+    said = [sentence for line in further for sentence in line.sentences]
     limit = tables.results.config.limit
     if limit is not None:
         said.append(f"A first look: at most {limit:,} documents of each language.")
@@ -290,4 +305,4 @@ def _confidence(tables: CellTables, slices: Sequence[Slice], ranking: Ranking) -
         documents = min(sum(tables.corpus(part.corpus).groups.values()) for part in slices)
         said.append(f"No intervals: {documents:,} documents are too few." if documents else "No intervals.")
     if said:
-        yield AnswerLine("Confidence", tuple(said))
+        yield AnswerLine(CONFIDENCE, tuple(said))

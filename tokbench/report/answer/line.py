@@ -7,6 +7,7 @@ from typing import Final
 
 PUBLISHED: Final = "Published"
 OWN: Final = "Your own"
+CONFIDENCE: Final = "Confidence"
 
 
 @dataclass(frozen=True, slots=True)

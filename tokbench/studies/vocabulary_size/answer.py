@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tokbench.report.answer.line import OWN, AnswerLine
+from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
 from tokbench.report.answer.ranking import rank
 from tokbench.report.answer.slices import text_slices
 from tokbench.report.answer.words import join, megabytes, percent, size
@@ -37,7 +37,7 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
         if advice.high == advice.largest
     ]
     yield AnswerLine(OWN, tuple(said))
-    yield AnswerLine("Confidence", (_confidence(study, best[-1]),))
+    yield AnswerLine(CONFIDENCE, (_confidence(study, best[-1]),))
 
 
 def _one(advice: SizeAdvice, *, firm: bool) -> str:

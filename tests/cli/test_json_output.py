@@ -46,7 +46,11 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
 
 
 def test_the_answer_of_a_run_is_that_of_its_results(write_config, tmp_path):
-    answer = printed("run", write_config(), "-w", 0, "-o", tmp_path / "run")
+    config = write_config(
+        corpora="  code: {source: sample, part: code, groups: [go, rust]}\n  mine: {source: sample, part: code, groups: [c]}",
+        tokenizers="  n: {backend: naive_bpe, train: {corpus: mine, vocab_size: 300}}",
+    )
+    answer = printed("run", config, "-w", 0, "-o", tmp_path / "run")
     assert answer["folder"] == str(tmp_path / "run")
     again = tokbench.Results.read(tmp_path / "run" / "results.json").answer
     assert answer["ranking"][0]["tokenizer"] == again.ranking.best

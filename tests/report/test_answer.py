@@ -6,7 +6,7 @@ from dataclasses import replace
 import answer_runs
 import numpy as np
 import pytest
-from made_up_results import METRICS, TOKENS, made_up, more
+from made_up_results import METRICS, TOKENS, made_up, more, together
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.formats import html, latex, markdown
@@ -15,9 +15,10 @@ from tokbench.report.answer.answer import answer_of
 from tokbench.report.report import Report
 from tokbench.report.sections.cautions import distrust
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import RunConfig, TokenizerInfo
+from tokbench.results.blocks import RunConfig, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import Cell, Status, TokenizerState
 
+TEXTS = [("prose", 0.2, {}), ("seen", -0.5, {"mine": 1.0})]
 POINTS = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, baseline=True)}
 
 
@@ -118,6 +119,19 @@ def test_lossy_trained_and_baselines_cannot_win(why):
     results.cells += [replace(cell, group="g") for cell in results.cells]
     assert best(results) == "a"
     assert [each.tokenizer for each in behind(results)] == ["b"]
+
+
+def test_own_tokenizers_are_ranked_on_text_that_training_has_not_seen():
+    parts = [
+        made_up({"a": TOKENS, "mine": more(share)}, corpus=corpus, in_sample=seen) for corpus, share, seen in TEXTS
+    ]
+    results = together("r", *parts)
+    results.tokenizers["mine"] = replace(
+        results.tokenizers["mine"], train=TrainingInfo(corpora=["seen"], bytes=9, vocab_size=9)
+    )
+    said = {line.label: line.sentences for line in answer_of(CellTables(results)).lines}
+    assert "mine uses 20% more tokens than a" in said["Your own"][-1]
+    assert "without seen" in said["Your own"][1]
 
 
 @pytest.mark.parametrize("few", [True, False])

@@ -68,6 +68,8 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     own = [name for name in tables.tokenizers if tables.tokenizer(name).train]
     made = _Maker(tables, wishes, slices)
     ranking = made.rank([*published, *own])
+    if published and len(ranking.slices) < len(slices):  # training has seen some of them
+        ranking = made.rank(published)
     lines = [
         *made.published(published, alone=not own),
         *made.own(published, own, told=any(line.label == OWN for line in further)),
@@ -132,6 +134,8 @@ class _Maker:
         if not ranking.standings or told:
             return
         said = [_ranked(ranking)]
+        if seen := list(dict.fromkeys(part.corpus for part in self._slices if part not in ranking.slices)):
+            said.append(f"That is without {join(seen)}: training has seen it.")
         if best.standings:
             both = self.rank([ranking.best, best.best])
             said.append(_beside(both, ranking.best, best.best))

@@ -19,7 +19,7 @@ from tokbench.measuring.sums import Sums
 from tokbench.report.answer.slices import Slice
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MARGIN
-from tokbench.results.cells import Cell
+from tokbench.results.cells import Cell, trained_on
 from tokbench.statistics.jackknife import interval
 from tokbench.statistics.sample_units import SampleUnits
 
@@ -72,8 +72,9 @@ class Ranking:
 
 
 def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], margin: float = MARGIN) -> Ranking:
-    """Rank those tokenizers that compete in every slice."""
+    """Rank those tokenizers that compete in every slice; slices that one of them was trained on do not count."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
+    slices = [part for part in slices if not any(_trained(tables, metric, part, name) for name in names)] or slices
     weights = np.array([part.weight for part in slices])
     weights = weights / weights.sum() if len(slices) else weights
     logs: dict[str, float] = {}
@@ -91,6 +92,11 @@ def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], marg
         low, high = _interval(tables, slices, weights, top, name)
         standings.append(Standing(name, more, low, high, more < margin or (low is not None and low <= 0)))
     return Ranking(slices, standings, float(np.exp(logs[top])))
+
+
+def _trained(tables: CellTables, metric: str, part: Slice, name: str) -> bool:
+    cell = tables.cell(metric, part.corpus, part.group, name)
+    return cell is not None and trained_on(cell.in_sample)
 
 
 def _counts(tables: CellTables, cell: Cell) -> bool:

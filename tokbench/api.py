@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,14 @@ from tokbench.engine.describe import (
 )
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
-from tokbench.engine.folder import make_folder, write_again, write_reports
+from tokbench.engine.folder import keep_previous, make_folder, write_again, write_reports
 from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.time import Further, measure_further
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
-from tokbench.foundation.failures import tracebacks
+from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison
@@ -242,6 +243,9 @@ def _run(
     results.durations = _durations(progress, evaluation, checked.plan.studies)
     if folder:
         with progress.phase("reports"):
+            kept = attempt(partial(keep_previous, folder, checked.plan.reporters))
+            if isinstance(kept, Failure):
+                results.notes.append(f"the run before is not kept: {kept.reason}")
             try:
                 results.problems = write_reports(folder, results, checked.plan.reporters, progress)
             except KeyboardInterrupt:  # all is measured: let nothing of it be lost

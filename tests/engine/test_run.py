@@ -22,6 +22,16 @@ def test_cells_are_complete_and_true(write_config, corpus):
     assert results.partial is None
 
 
+def test_a_second_run_keeps_the_first_beside_it(write_config, tmp_path):
+    folder = tmp_path / "out"
+    first = tokbench.run(write_config(), folder, workers=0)
+    assert not (folder / "previous").exists()
+    second = tokbench.run(write_config(metrics="[compression, roundtrip]"), folder, workers=0)
+    kept = NotebookResults.read(folder / "previous" / "results.json")
+    assert (len(kept.cells), len(kept.states)) == (len(first.cells), len(first.states))
+    assert len(NotebookResults.read(folder / "results.json").cells) == len(second.cells) > len(first.cells)
+
+
 BREACHES = {
     "DecodesFew": ("roundtrip_exact", "decode_batch returned 1 texts for 2 documents"),
     "OutOfRange": ("tokens", "encode returned id 300 in document 0, but vocab_size is 256 (corpus c, group y, document y.txt:2)"),

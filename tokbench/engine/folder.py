@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,9 @@ from tokbench.tokenizers.contract import Saves, Tokenizer
 
 STATES: Final = "states.jsonl.gz"
 """Next to ``results.json``."""
+
+PREVIOUS: Final = "previous"
+"""The folder in a run's folder that keeps the files of the run before."""
 
 
 def make_folder(folder: Path) -> None:
@@ -124,6 +127,15 @@ def write_reports(
             results.written.append(folder / name)
     progress("writing reports", len(files), len(files))
     return problems
+
+
+def keep_previous(folder: Path, reporters: Iterable[ReporterSpec]) -> None:
+    """Move the files of the run before into ``previous``, so that ``tokbench compare`` has both."""
+    if (folder / "results.json").is_file():
+        (folder / PREVIOUS).mkdir(exist_ok=True)
+        for name in ("results.json", STATES, *(reporter.filename for reporter in reporters)):
+            if (folder / name).is_file():
+                (folder / name).replace(folder / PREVIOUS / name)
 
 
 def _write_states(folder: Path, results: Results) -> None:

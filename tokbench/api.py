@@ -243,9 +243,9 @@ def _run(
     results.durations = _durations(progress, evaluation, checked.plan.studies)
     if folder:
         with progress.phase("reports"):
-            kept = attempt(partial(keep_previous, folder, checked.plan.reporters))
-            if isinstance(kept, Failure):
-                results.notes.append(f"the run before is not kept: {kept.reason}")
+            moved = attempt(partial(keep_previous, folder, checked.plan.reporters))
+            if isinstance(moved, Failure):
+                results.notes.append(f"the run before is not kept: {moved.reason}")
             try:
                 results.problems = write_reports(folder, results, checked.plan.reporters, progress)
             except KeyboardInterrupt:  # all is measured: let nothing of it be lost

@@ -107,7 +107,7 @@ def test_the_configurations_shown_are_right(tmp_path):
         config = read_config(tmp_path / "run.yaml")
         plans.append(make_plan(config, load_registry(), lambda step, done, total: None))
     assert [str(problem) for plan in plans for problem in plan.problems] == []
-    assert plans[2].studies["vocabulary_size"].model.width == 768
+    assert plans[2].studies["vocabulary_size"].model == "1b"
     assert [planned.name for planned in plans[4].tokenizers] == [
         *(f"{name}{size}" for name in ("gpt-4o-size=", "mine-") for size in (2048, 4096, 8192))
     ]

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from tokbench.report.answer.answer import Answer
+from tokbench.report.answer.line import PUBLISHED
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -37,7 +38,7 @@ def answer_section(tables: CellTables, answer: Answer, leads: Sequence[Node] = (
     nodes: list[Node] = [Paragraph(answer.text, "headline")] if answer.text else []
     said: list[Node] = []
     for line in answer.lines:
-        first, *others = line.sentences
+        first, *others = line.sentences if line.label == PUBLISHED else [" ".join(line.sentences)]
         said += [Paragraph([Strong(line.label), ": ", first]), *(Paragraph(sentence) for sentence in others)]
     nodes += [Cards([said, leads])] if leads else said
     if answer.text:

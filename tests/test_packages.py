@@ -1,8 +1,10 @@
 """The packages of plugins/: each builds alone, brings what packages.json says, and is named where it is missing."""
 
 import ast
+import doctest
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -95,6 +97,15 @@ def test_a_package_needs_the_door_and_what_it_lists(folder):
     own = f"tokbench_{folder.name}"
     found = {module for module, _ in imports(folder / own) if module.split(".")[0] != own}
     assert sorted(found - {*DOOR, "tokbench"}) == listed
+
+
+@pytest.mark.parametrize("module", DOOR)
+def test_every_name_of_the_door_is_in_a_page_of_examples_that_run(module):
+    page = ROOT / "plugins" / "door.md"
+    examples = page.read_text(encoding="utf-8").partition(f"## {module}\n")[2].partition("\n## ")[0]
+    assert [name for name in DOOR[module].__all__ if not re.search(rf"(?<!\w){name}(?!\w)", examples)] == []
+    ran = doctest.testfile(str(page), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    assert (ran.failed, ran.attempted > 60) == (0, True)
 
 
 def test_the_door_is_narrow_and_two_plugins_use_every_name():

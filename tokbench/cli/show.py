@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--merges", is_flag=True, help="Show the merges by which BPE makes each token, in order.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, and nothing else.")
 @click.option("--html", "form", flag_value="html", help="Print a page.")
-@click.option("--no-store", is_flag=True, help="Train what is to be trained anew; take and keep nothing.")
+@click.option("--no-store", is_flag=True, help="Train again; read nothing from the store, and keep nothing.")
 @common_options
 def show(
     texts: tuple[str, ...],

@@ -23,7 +23,7 @@ _METRIC: Final = Metric(
 ).means(
     "words with a token boundary inside / words",
     "Share of words that are cut, found in running text by byte positions, never by encoding a word "
-    "alone. Words as in fertility. Documents that do not come back exactly count only if the tokenizer "
+    "alone. Words as in fertility. Documents that do not round-trip count only if the tokenizer "
     "itself says where its tokens lie.",
 )
 

@@ -42,8 +42,8 @@ _METRIC: Final = Metric(
     "Single token retention rate: share of words that are one token, found in running text by byte "
     "positions, never by encoding a word alone. The token may hold white space beside the word (the "
     "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
-    "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
-    "exactly count only where the tokenizer says itself where its tokens lie.",
+    "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not round-trip "
+    "count only where the tokenizer says itself where its tokens lie.",
 )
 
 

@@ -18,7 +18,7 @@ _SECONDS: Final = 10.0
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @tokenizer_options("A tokenizer that the page shows at first, as for 'tokbench show'; may be repeated.")
-@click.option("--no-store", is_flag=True, help="Train what is to be trained anew; take and keep nothing.")
+@click.option("--no-store", is_flag=True, help="Train again; read nothing from the store, and keep nothing.")
 @common_options
 def serve(
     runs: tuple[Path, ...],

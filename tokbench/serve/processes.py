@@ -48,7 +48,7 @@ class IsolatedProcess:
         return self._death(answer) if isinstance(answer, WorkerDied) else answer
 
     def _death(self, died: WorkerDied) -> Failure:
-        advice = "the next text starts it anew"
+        advice = "the next text starts it again"
         if died.failure.timed_out:
             advice += f"; if it is only slow, allow more with --timeout {10 * self._limits.step:g}"
         said = f"; it printed: {died.last_words}" if died.last_words else ""

@@ -40,7 +40,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             with path.open("rb", buffering=_BUFFER) as file:
                 yield file
     except broken as error:
-        msg = f"is damaged or cut off ({error}); get it anew, and test it with: gzip -t {path.name}"
+        msg = f"is damaged or cut off ({error}); get it again, and test it with: gzip -t {path.name}"
         raise InputError([Problem(str(path), msg)]) from error
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from error
@@ -57,7 +57,7 @@ def _zstandard(path: Path) -> Iterator[IO[bytes]]:
         with path.open("rb") as packed, io.BufferedReader(_Frames(packed)) as file:
             yield cast("IO[bytes]", file)
     except (zstandard.ZstdError, EOFError) as error:
-        msg = f"is damaged or cut off ({error}); get it anew, and test it with: zstd -t {path.name}"
+        msg = f"is damaged or cut off ({error}); get it again, and test it with: zstd -t {path.name}"
         raise InputError([Problem(str(path), msg)]) from error
 
 

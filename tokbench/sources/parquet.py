@@ -57,7 +57,7 @@ class ParquetSource(RowFiles):
                         number += 1
                         yield row_document(row, options, self._group, names, number, str(path))
         except (ArrowException, OSError) as error:
-            msg = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it anew"
+            msg = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it again"
             raise InputError([Problem(str(path), msg)]) from error
 
 

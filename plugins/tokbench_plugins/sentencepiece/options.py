@@ -48,7 +48,7 @@ class SentencePieceTrainOptions(plugin.Options):
     )
     add_dummy_prefix: bool = _option(default=True, description="put a space before every text")
     remove_extra_whitespaces: bool = _option(
-        default=True, description="drop leading, trailing and repeated spaces: such text does not come back"
+        default=True, description="drop leading, trailing and repeated spaces: such text does not round-trip"
     )
 
     # The characters and pieces that are allowed.

@@ -62,4 +62,4 @@ def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
     assert '<span class="key">lossy</span><sup>‡</sup></th>' in page, "the mark is no part of the name"
     assert '<td class="n best" data-v="2.5">2.500</td>' in page
     assert "lossy‡" in markdown.render(results)
-    assert "never recommended" in markdown.render(results)
+    assert "lossy, and so sorted last and not drawn" in markdown.render(results)

@@ -112,7 +112,7 @@ VALUES: Final = (
     ),
     Metric("whitespace_fidelity", "share of white space", "higher", of=_SPACES, label="white space kept").means(
         "Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
-        "Share of the white space that comes back in its place: code points with the Unicode property "
+        "Share of the white space that is decoded in its place: code points with the Unicode property "
         "White_Space, each by itself. Added white space does not lower it, but raises the character error rate.",
     ),
     Metric(

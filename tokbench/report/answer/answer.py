@@ -12,7 +12,7 @@ from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
 from tokbench.report.answer.words import join, more, percent
-from tokbench.report.sections.losses import losses
+from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
@@ -31,64 +31,61 @@ class Answer:
         text: what was measured, in one sentence; empty if nothing was.
         lines: the rest, by subject.
         ranking: all ranked tokenizers over all slices that count.
-        wins: by slice as ``corpus/group``, the best tokenizer there; empty where several tie.
     """
 
     text: str = ""
     lines: Sequence[AnswerLine] = ()
     ranking: Ranking = field(default_factory=lambda: Ranking((), ()))
-    wins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
         """All sentences in their order."""
-        return [*([self.text] if self.text else []), *(said for line in self.lines for said in line.sentences)]
+        return [*([self.text] if self.text else []), *(sentence for line in self.lines for sentence in line.sentences)]
 
     def facts(self) -> Mapping[str, object]:
         """Return the answer as JSON has it.
 
         >>> Answer(text="For your texts: German.").facts()
-        {'text': 'For your texts: German.', 'lines': [], 'ranking': [], 'wins': {}}
+        {'text': 'For your texts: German.', 'lines': [], 'ranking': []}
         """
         return {
             "text": self.text,
             "lines": [{"label": line.label, "sentences": list(line.sentences)} for line in self.lines],
-            "ranking": [asdict(each) for each in self.ranking.standings],
-            "wins": dict(self.wins),
+            "ranking": [asdict(standing) for standing in self.ranking.standings],
         }
 
 
 def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     """Return the answer; ``further`` lines, such as a vocabulary size, come after the ranking."""
-    wishes = tables.results.config
-    slices = text_slices(tables, wishes.weights)
+    config = tables.results.config
+    slices = text_slices(tables, config.weights)
     if not slices:
-        return Answer(lines=[*_designed(tables, wishes), *_speed(tables), *further])
+        return Answer(lines=[*_designed(tables, config), *_speed(tables), *further])
     published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
     own = [name for name in tables.tokenizers if tables.tokenizer(name).train]
-    made = _Maker(tables, wishes, slices)
-    ranking = made.rank([*published, *own])
+    maker = _LineMaker(tables, config, slices)
+    ranking = maker.rank([*published, *own])
     if published and len(ranking.slices) < len(slices):  # training has seen some of them
-        ranking = made.rank(published)
+        ranking = maker.rank(published)
     lines = [
-        *made.published(published, alone=not own),
-        *made.own(published, own, told=any(line.label == OWN for line in further)),
+        *maker.published(published, alone=not own),
+        *maker.own(published, own, sized=any(line.label == OWN for line in further)),
         *(line for line in further if line.label != CONFIDENCE),
         *_speed(tables),
-        *_losses(tables, wishes, list(dict.fromkeys(part.corpus for part in slices))),
+        *_losses(tables, config, list(dict.fromkeys(part.corpus for part in slices))),
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
-    return Answer(text=_text(slices, wishes), lines=lines, ranking=ranking, wins=made.wins(ranking))
+    return Answer(text=_text(slices, config), lines=lines, ranking=ranking)
 
 
-def _text(slices: Sequence[Slice], wishes: RunConfig) -> str:
+def _text(slices: Sequence[Slice], config: RunConfig) -> str:
     """Say what was measured, and how it counts.
 
     >>> parts = [Slice("a", name, name, Kind.OTHER, 0.5, size) for name, size in (("news", 300), ("mail", 100))]
     >>> _text(parts, RunConfig())
     'For your texts: 75% news, 25% mail. Each counts alike, whatever its share.'
     """
-    alike = "by the weights of the configuration" if wishes.weights else "each counts alike, whatever its share"
+    alike = "by the weights of the configuration" if config.weights else "each counts alike, whatever its share"
     if len(slices) > _MOST_SLICES:
         alike = alike.partition(", whatever")[0]
         counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
@@ -98,7 +95,7 @@ def _text(slices: Sequence[Slice], wishes: RunConfig) -> str:
     total = sum(part.size for part in slices)
     sizes: dict[str, float] = {}
     for part in slices:
-        share = part.weight if wishes.weights or not total else part.size / total
+        share = part.weight if config.weights or not total else part.size / total
         sizes[part.label] = sizes.get(part.label, 0.0) + share
     shares = (
         ", ".join(f"{percent(share)} {label}" for label, share in sorted(sizes.items(), key=lambda item: -item[1]))
@@ -112,14 +109,14 @@ def _text(slices: Sequence[Slice], wishes: RunConfig) -> str:
     )
 
 
-class _Maker:
+class _LineMaker:
     """Makes the lines on tokens."""
 
-    def __init__(self, tables: CellTables, wishes: RunConfig, slices: Sequence[Slice]) -> None:
-        self._tables, self._wishes, self._slices = tables, wishes, slices
+    def __init__(self, tables: CellTables, config: RunConfig, slices: Sequence[Slice]) -> None:
+        self._tables, self._config, self._slices = tables, config, slices
 
     def rank(self, names: Sequence[str], slices: Sequence[Slice] = ()) -> Ranking:
-        return rank(self._tables, slices or self._slices, names, self._wishes.practical_margin)
+        return rank(self._tables, slices or self._slices, names, self._config.practical_margin)
 
     def published(self, names: Sequence[str], *, alone: bool) -> Iterator[AnswerLine]:
         ranking = self.rank(names)
@@ -128,10 +125,10 @@ class _Maker:
             said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
             yield AnswerLine(label, tuple(said))
 
-    def own(self, published: Sequence[str], own: Sequence[str], *, told: bool) -> Iterator[AnswerLine]:
-        """Yield what the run's own tokenizers need, beside the best of the published ones."""
+    def own(self, published: Sequence[str], own: Sequence[str], *, sized: bool) -> Iterator[AnswerLine]:
+        """Yield what the run's own tokenizers need, beside the best published one; nothing where a size is advised."""
         ranking, best = self.rank(own), self.rank(published)
-        if not ranking.standings or told:
+        if not ranking.standings or sized:
             return
         said = [_ranked(ranking)]
         if seen := list(dict.fromkeys(part.corpus for part in self._slices if part not in ranking.slices)):
@@ -145,12 +142,12 @@ class _Maker:
         """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one."""
         totals: dict[str, float] = {}
         metric = self._tables.with_role(Role.TEXT_PER_TOKEN)
-        for each in ranking.standings:
-            sums = [self._tables.sums(metric, part.corpus, part.group, each.tokenizer) for part in self._slices]
+        for standing in ranking.standings:
+            sums = [self._tables.sums(metric, part.corpus, part.group, standing.tokenizer) for part in self._slices]
             if all(sums):
-                totals[each.tokenizer] = sum(float(part.columns["tokens"].sum()) for part in sums if part)
+                totals[standing.tokenizer] = sum(float(part.columns["tokens"].sum()) for part in sums if part)
         best = min(totals, key=lambda name: totals[name], default=ranking.best)
-        if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._wishes.practical_margin:
+        if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._config.practical_margin:
             behind = percent(totals[ranking.best] / totals[best] - 1)
             yield f"Summed over all bytes, {best} uses the fewest tokens, {ranking.best} {behind} more."
 
@@ -170,12 +167,6 @@ class _Maker:
                 yield kind.value, parts
             else:
                 yield from ((part.label, [part]) for part in parts)
-
-    def wins(self, ranking: Ranking) -> Mapping[str, str]:
-        """Return the best tokenizer by slice; empty where several tie."""
-        names = [each.tokenizer for each in ranking.standings]
-        found = {f"{part.corpus}/{part.group}": self.rank(names, [part]) for part in self._slices}
-        return {place: ranked.best if len(ranked.ties) == 1 else "" for place, ranked in found.items()}
 
 
 def _ranked(ranking: Ranking) -> str:
@@ -214,7 +205,7 @@ def _beside(both: Ranking, own: str, published: str) -> str:
     return f"{published} uses {more(behind.more, behind.low, behind.high, own)}."
 
 
-def _designed(tables: CellTables, wishes: RunConfig) -> Iterator[AnswerLine]:
+def _designed(tables: CellTables, config: RunConfig) -> Iterator[AnswerLine]:
     """Say what can be said of curated texts alone: no interval, and nothing about other text."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     pools = {corpus: tables.competing(metric, corpus) if metric else [] for corpus in tables.corpora}
@@ -223,7 +214,7 @@ def _designed(tables: CellTables, wishes: RunConfig) -> Iterator[AnswerLine]:
             said = f"{pool[0].tokenizer} uses the fewest tokens, {pool[0].value:.2f} bytes per token"
             yield AnswerLine(corpus, (f"{said}; these texts are curated, and say nothing about others.",))
     if any(pools.values()):
-        yield from _losses(tables, wishes, tables.corpora)
+        yield from _losses(tables, config, tables.corpora)
 
 
 def _speed(tables: CellTables) -> Iterator[AnswerLine]:
@@ -254,22 +245,23 @@ class _Lost(NamedTuple):
     corpus: str
 
 
-def _losses(tables: CellTables, wishes: RunConfig, corpora: Sequence[str]) -> Iterator[AnswerLine]:
+def _losses(tables: CellTables, config: RunConfig, corpora: Sequence[str]) -> Iterator[AnswerLine]:
     """Name what is lost: a little, and by whom; and who is not ranked for it."""
     if not tables.losses_checked:
         yield AnswerLine("Losses", ("Not measured: add roundtrip to the metrics to know which tokenizers lose text.",))
         return
     worst = {name: max((_lost(tables, name, corpus) for corpus in corpora), key=_badness) for name in tables.tokenizers}
     by_kind = {kind: [name for name, lost in worst.items() if lost.round_trip == kind] for kind in RoundTrip}
+    examples = losses(tables)
     little: dict[str, list[str]] = {}
     for name in by_kind[RoundTrip.LOSSY_RANKED]:
-        little.setdefault(_example(tables, name, worst[name]), []).append(name)
+        little.setdefault(_example(tables, examples, worst[name], name), []).append(name)
     said = [f"{join(names)}: {what}." for what, names in little.items()]
     if same := by_kind[RoundTrip.CANONICAL]:
         said.append(f"{join(same)}: equal up to NFC, which loses nothing.")
     if much := sorted(by_kind[RoundTrip.LOSSY], key=lambda name: worst[name].share):
         listed = join([f"{name} ({percent(worst[name].share)})" for name in much], most=6)
-        said.append(f"Not ranked, because they lose more than {percent(wishes.most_lost)} of the characters: {listed}.")
+        said.append(f"Not ranked, because they lose more than {percent(config.most_lost)} of the characters: {listed}.")
     if unknown := by_kind[RoundTrip.UNKNOWN]:
         said.append(f"Unknown of {join(unknown)}.")
     if by_kind[RoundTrip.EXACT]:
@@ -290,8 +282,8 @@ def _lost(tables: CellTables, name: str, corpus: str) -> _Lost:
     return _Lost(kept, share.value or 0.0 if share else 0.0, corpus)
 
 
-def _example(tables: CellTables, name: str, lost: _Lost) -> str:
-    found = [loss for loss in losses(tables) if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
+def _example(tables: CellTables, examples: Sequence[Loss], lost: _Lost, name: str) -> str:
+    found = [loss for loss in examples if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
     documents, of = sum(loss.documents for loss in found), sum(tables.corpus(lost.corpus).groups.values())
     if not documents:
         return f"{percent(lost.share)} of the characters of {lost.corpus} are lost"

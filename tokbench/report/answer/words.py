@@ -34,7 +34,7 @@ def percent(share: float) -> str:
 
 
 def more(share: float, low: float | None = None, high: float | None = None, than: str = "") -> str:
-    """Return how many more tokens than those of ``than``, with the interval in percent.
+    """Return by how many percent the tokens exceed those of the best, or of ``than``, with the interval.
 
     >>> more(0.0612, 0.04, 0.0812), more(0.0124, 0.011, 0.0137), more(1.2, than="gpt-4o")
     ('6% more [4, 8]', '1.2% more [1.1, 1.4]', '120% more tokens than gpt-4o')
@@ -42,15 +42,6 @@ def more(share: float, low: float | None = None, high: float | None = None, than
     digits = 0 if share >= _WHOLE_PERCENT else 1
     ends = "" if low is None or high is None else f" [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
     return f"{percent(share)} more{f' tokens than {than}' if than else ''}{ends}"
-
-
-def size(tokens: int) -> str:
-    """Return a vocabulary size.
-
-    >>> size(32000)
-    '32,000'
-    """
-    return f"{tokens:,}"
 
 
 def megabytes(size_in_bytes: float) -> str:

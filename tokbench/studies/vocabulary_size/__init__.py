@@ -1,1 +1,1 @@
-"""The study of vocabulary sizes: compression, cost and a recommendation."""
+"""The study of vocabulary sizes: compression, cost and the size for a model."""

@@ -9,7 +9,7 @@ from typing import Final
 from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
 from tokbench.report.answer.ranking import rank
 from tokbench.report.answer.slices import text_slices
-from tokbench.report.answer.words import join, megabytes, percent, size
+from tokbench.report.answer.words import join, megabytes, percent
 from tokbench.report.tables import CellTables
 from tokbench.studies.vocabulary_size.advice import enough_text, rounded_range, supported
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
@@ -24,7 +24,12 @@ _ALIKE: Final = 0.1
 def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     """Yield the size to train for each model, and how sure that is; nothing without vocabularies of the run's own."""
     study = tables.results.studies.get(VOCABULARY_SIZES)
-    if study is None or not study.advice:
+    if study is None:
+        return
+    if not study.advice:
+        reasons = [f"No size for {line}: {why}." for line, why in study.left_out.items() if line in study.training]
+        if reasons:
+            yield AnswerLine(OWN, tuple(reasons))
         return
     by_model = {advice.model: advice for advice in reversed(study.advice)}
     best = [by_model[name] for name in study.models]
@@ -32,7 +37,7 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     said = [_one(best[0], firm=not lack[best[0].model])] if len(best) == 1 else [_several(best)]
     said += filter(None, [_beside(tables, study, best)])
     said += [
-        f"{size(advice.largest)} is the largest size tried; try {size(2 * advice.largest)} next."
+        f"{advice.largest:,} is the largest size tried; try {2 * advice.largest:,} next."
         for advice in best[-1:]
         if advice.high == advice.largest
     ]
@@ -42,7 +47,7 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
 
 def _one(advice: SizeAdvice, *, firm: bool) -> str:
     low, high = rounded_range(advice.pick, advice.low, advice.high)
-    sizes = f"{size(advice.pick)} tokens ({size(low)} to {size(high)})" if low < high else f"{size(advice.pick)} tokens"
+    sizes = f"{advice.pick:,} tokens ({low:,} to {high:,})" if low < high else f"{advice.pick:,} tokens"
     return f"Train {advice.line} with {sizes} for {_a(advice.model)} model{'' if firm else ', provisionally'}."
 
 
@@ -67,9 +72,7 @@ def _several(best: Sequence[SizeAdvice]) -> str:
         low, high = rounded_range(advice.pick, advice.low, advice.high)
         line = "" if advice.line == rows[0][1].line else f"{advice.line} "
         names = f"{join(models)}{' model' if not number else ''}"
-        parts.append(
-            f"{names} {line}{size(advice.pick)}{' tokens' if not number else ''} ({size(low)} to {size(high)})"
-        )
+        parts.append(f"{names} {line}{advice.pick:,}{' tokens' if not number else ''} ({low:,} to {high:,})")
     return f"Train {rows[0][1].line}: {' · '.join(parts)}."
 
 
@@ -88,7 +91,7 @@ def _beside(tables: CellTables, study: VocabularySizes, best: Sequence[SizeAdvic
     if rival is None:
         return ""
     tokens, cost = advice.tokens_per_byte / rival.tokens_per_byte - 1, advice.cost / rival.cost - 1
-    who = "That is" if len(best) == 1 else f"At {size(advice.pick)}, {_a(advice.model)} model needs"
+    who = "That is" if len(best) == 1 else f"At {advice.pick:,}, {_a(advice.model)} model needs"
     than = f"{'' if len(best) == 1 else 'with '}{ranking.best}"
     return f"{who} {_more(tokens, 'fewer')} tokens than {than}, and {_more(cost)} compute per byte."
 
@@ -113,9 +116,9 @@ def _missing(study: VocabularySizes, advice: SizeAdvice) -> dict[str, float]:
 def _confidence(study: VocabularySizes, advice: SizeAdvice) -> str:
     missing = _missing(study, advice)
     if not missing:
-        return f"Firm: there are 100 bytes or more of training text for each token up to {size(advice.high)}."
+        return f"Firm: there are 100 bytes or more of training text for each token up to {advice.high:,}."
     trained = study.training.get(advice.line, {})
     reach = supported(study.weights, trained)
     degree = "Medium" if reach >= _SMALL * advice.high else "Low"
     add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
-    return f"{degree}: the training text decides sizes up to {size(reach)}. Add {add} to it for a firm size."
+    return f"{degree}: the training text decides sizes up to {reach:,}. Add {add} to it for a firm size."

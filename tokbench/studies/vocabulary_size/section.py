@@ -90,7 +90,7 @@ def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
     nodes: list[Node] = [Heading(["On ", Name(corpus.name)]), Rich(lambda: _large_chart(corpus))]
     nodes.append(captioned(_table_by_size(corpus)))
     if corpus.in_sample:
-        known = f"{corpus.in_sample}, so that nothing is known of other text; recommended only where all have the mark."
+        known = f"{corpus.in_sample}, so that nothing is known of other text."
         nodes.append(Paragraph(known, "legend"))
     if corpus.lost:
         nodes.append(Paragraph(_losses(corpus), "legend"))
@@ -99,10 +99,7 @@ def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
 
 def _losses(corpus: SizesOnCorpus) -> str:
     lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
-    return (
-        "‡ lossy, and so sorted last and never recommended: "
-        f"{lost}. Where more than one character in a thousand is lost it is not drawn."
-    )
+    return f"‡ lossy, and so sorted last and not drawn: {lost}."
 
 
 def _large_chart(corpus: SizesOnCorpus) -> list[Node]:
@@ -173,7 +170,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
         rows.append(Row([TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))
     columns = [Column(line, numeric=True, sort="descending", mark=corpus.marks[line]) for line in lines]
     return Table(
-        f"Bytes per token at {size:,} tokens; bold is the best, and all that their intervals do not tell apart from it",
+        f"Bytes per token at {size:,} tokens; bold is the best, and all whose intervals overlap with its own",
         [Column("group", sort="ascending"), *columns],
         rows,
         label=f"Bytes per token at {size} tokens on {corpus.name}",

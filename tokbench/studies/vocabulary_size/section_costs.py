@@ -35,7 +35,10 @@ def model_nodes(study: VocabularySizes) -> list[Node]:
         optima = ", ".join(map(_optimum, law(model)))
         outside = model.parameters_without_vocabulary
         nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optima}."))
-    if nodes:
+    if study.left_out:
+        reasons = "; ".join(f"{line} ({why})" for line, why in study.left_out.items())
+        nodes.append(Paragraph(f"No size is advised for: {reasons}."))
+    if study.models:
         flops = "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
         nodes.append(Paragraph(f"{flops} The law is that of {SOURCE}. {VALIDITY}"))
     return nodes

@@ -45,7 +45,7 @@ SMALL: Final = ChartSize(230, 170, Box(30.0, 20.0, 222.0, 150.0), labelled=False
 
 
 class SizeMarks(NamedTuple):
-    """What a chart marks: the star of the recommendation, and marks after names."""
+    """What a chart marks: the star of the advised size, and marks after names."""
 
     take: tuple[str, int] | None = None
     lines: Mapping[str, str] = {}

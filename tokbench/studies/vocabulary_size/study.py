@@ -1,4 +1,4 @@
-"""``study: vocabulary``: from counts of ids to a recommended size."""
+"""``study: vocabulary``: from counts of ids to a size for a model."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class CtokLoadOptions(Options):
 class ToktokTokenizer(CountsAlone):
     """Counts of ordinary text; a lone surrogate becomes U+FFFD."""
 
-    notes = ("toktok counts tokens and gives no ids: whether text comes back, and ids are equal, cannot be seen",)
+    notes = ("toktok counts tokens and gives no ids: whether text round-trips, and ids are equal, cannot be seen",)
 
     def __init__(self, options: ToktokLoadOptions) -> None:
         from toktok import batch_count  # of the package toktok-rs: toktok is another one

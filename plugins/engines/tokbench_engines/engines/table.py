@@ -96,7 +96,7 @@ def _snaptokens(vocabulary: EngineVocabulary) -> Engine:
     # It refuses GPT-4's spelling of its split.
     native = through_json(in_llama3_spelling(vocabulary), Tokenizer.from_file)
     note = (
-        "snaptokens keeps the caches of one tokenizer a thread, and makes them anew where two take turns, which takes "
+        "snaptokens keeps the caches of one tokenizer a thread, and makes them again where two take turns, which takes "
         "ten milliseconds or more: time one vocabulary in a run"
     )
     return Engine(

@@ -71,7 +71,7 @@ def read_numbers(path: Path) -> list[NumberRow]:
         return []
     lines = list(csv.reader(io.StringIO(read_regular(path).decode("utf-8", "replace"))))
     if not lines or lines[0] != _HEAD:
-        raise InputError([Problem(f"{path}:1", f"the head is not {','.join(_HEAD)}; write the file anew")])
+        raise InputError([Problem(f"{path}:1", f"the head is not {','.join(_HEAD)}; write the file again")])
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(_HEAD):
             raise InputError([Problem(f"{path}:{number}", f"{len(line)} fields and not {len(_HEAD)}")])

@@ -85,7 +85,7 @@ class Documents(SummedMetric):
 
 SPEC: Final = MetricFamily(
     name="documents",
-    summary="bytes, characters, words and tokens of each document and whether it comes back, in documents.csv",
+    summary="bytes, characters, words and tokens of each document and whether it round-trips, in documents.csv",
     text=Documents,
     options=WordOptions,
     companion="documents",

@@ -149,7 +149,7 @@ class Morphology(SummedMetric):
 
 
 _ALIGNED: Final = (
-    "Documents with an unknown token do not count; those that do not come back exactly count only where the tokenizer "
+    "Documents with an unknown token do not count; those that do not round-trip count only where the tokenizer "
     "says itself where its tokens lie."
 )
 _WORDS: Final = (

@@ -120,7 +120,7 @@ def _stream(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
 
 _CUT: Final = "A document is cut at random characters, and what stands before the cut is the prompt."
 _HEALING: Final = (
-    "Taking them back and letting the model write them anew is called token healing (Lundberg, The Art of Prompt "
+    "Taking them back and letting the model write them again is called token healing (Lundberg, The Art of Prompt "
     "Design: Prompt Boundaries and Token Healing, 2023)."
 )
 
@@ -131,12 +131,12 @@ _STREAMED: Final = (
     _stream_metric("stream_partial", "share of tokens", of=("partial_positions", "positions")).means(
         "tokens that end inside the bytes of a code point / tokens",
         "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams "
-        "must hold bytes back. Counted are the documents that come back exactly.",
+        "must hold bytes back. Counted are the documents that round-trip.",
     ),
     _stream_metric("stream_tokens", "tokens/output", of=("positions", "whole_positions")).means(
         "tokens / tokens after which the text so far is valid UTF-8",
         "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if "
-        "every token can. Counted are the documents that come back exactly.",
+        "every token can. Counted are the documents that round-trip.",
     ),
 )
 
@@ -156,7 +156,7 @@ SPEC: Final = counted(
         "prompt_bytes_back", "bytes/prompt", "lower", of=("bytes_back", "laid_prompts"), needs=TOKEN_PLACES, basis=_LAID
     ).means(
         "Σ bytes of the prompt after the end of the last shared token / prompts",
-        f"{_CUT} The text that must be written anew, measured at the places where the tokens of the whole "
+        f"{_CUT} The text that must be written again, measured at the places where the tokens of the whole "
         "document end.",
     ),
     *_STREAMED,

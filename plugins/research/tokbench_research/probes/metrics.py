@@ -98,7 +98,7 @@ VALUES: Final = (
         "and Watkins 2023), those of cl100k_base and of Llama 2 (Land and Bartolo 2024).",
     ),
     _probe("special", "special_typed_text", "share of markers", "higher", "kept / texts").means(
-        "markers that come back in the decoded text and give no special id / 20 markers",
+        "markers that are in the decoded text and give no special id / 20 markers",
         "The share of typed markers that stay ordinary text.",
     ),
     _probe("special", "special_typed_control", "share of markers", "lower", "control / texts", needs=_SPECIAL).means(
@@ -107,7 +107,7 @@ VALUES: Final = (
     ),
     _probe("special", "special_typed_lost", "share of markers", "lower", "lost / texts").means(
         "markers that are not in the decoded text / 20 markers",
-        "The share of typed markers that do not come back from ordinary encoding and decoding.",
+        "The share of typed markers that an ordinary round trip loses.",
     ),
     _probe("special", "special_allowed_control", "share of markers", "none", "allowed / texts", needs=_ALLOWS).means(
         "markers that give a special id where all special tokens are allowed / 20 markers",
@@ -117,7 +117,7 @@ VALUES: Final = (
         "special", "special_allowed_swallowed", "share of markers", "none", "swallowed / allowed", needs=_ALLOWS
     ).means(
         "markers that are a special token and not in the decoded text / markers that are a special token",
-        "The share of those control tokens that decoding leaves out: nobody sees them in the text.",
+        "The share of those control tokens that decoding leaves out: a reader does not see them.",
     ),
     *(
         _probe("chat", f"template_{template.id}", "tokens/message", "lower", f"{template.id} / texts").means(

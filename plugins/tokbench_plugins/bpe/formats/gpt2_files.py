@@ -40,7 +40,7 @@ def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
     try:
         lines = decode_utf8(read_file(path, text=True)).split("\n")
     except TextError as error:
-        raise BackendError(f"{error.at(path)}; get the file anew") from error
+        raise BackendError(f"{error.at(path)}; get the file again") from error
     if len(lines) > 1 and lines[-1] == "":
         lines.pop()
     merges = {}

@@ -15,7 +15,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
     try:
         content = parse_json(read_file(path, text=True))
     except TextError as error:
-        raise BackendError(f"{error.at(path)}; get the file anew") from error
+        raise BackendError(f"{error.at(path)}; get the file again") from error
     if not isinstance(content, dict):
         raise BackendError(f"{path}: not a JSON object but {type(content).__name__}; is it the right file?")
     return content

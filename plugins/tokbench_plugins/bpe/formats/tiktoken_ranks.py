@@ -102,18 +102,18 @@ def read_ranks(path: Path) -> dict[bytes, int]:
         except ValueError:
             start = line[:_SHOWN].decode("utf-8", errors="replace")
             raise BackendError(
-                f"{path}:{number}: not a base64 token and its rank: {start!r}; get the file anew, or delete the line"
+                f"{path}:{number}: not a base64 token and its rank: {start!r}; get the file again, or delete the line"
             ) from None
         if data in ranks or value in taken or value < 0:
             raise BackendError(
-                f"{path}:{number}: token {data!r} or rank {value} is invalid or there twice; get the file anew"
+                f"{path}:{number}: token {data!r} or rank {value} is invalid or there twice; get the file again"
             )
         ranks[data] = value
         taken.add(value)
     missing = next((b for b in range(256) if bytes([b]) not in ranks), None)
     if missing is not None:
         raise BackendError(
-            f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary; get the file anew"
+            f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary; get the file again"
         )
     return ranks
 

@@ -154,7 +154,7 @@ def _pattern(pre_tokenizer: Any) -> str | None:
         described = ", ".join(map(str, kinds)) or "nothing"
         raise ValueError(f"pre_tokenizer is {described}; only ByteLevel, or one Split and then ByteLevel, is read")
     if steps[-1].get("add_prefix_space", True):
-        raise ValueError("pre_tokenizer puts a space before every text (add_prefix_space), which would not come back")
+        raise ValueError("pre_tokenizer puts a space before every text (add_prefix_space), which decoding would keep")
     built_in = steps[-1].get("use_regex", True)
     if len(steps) == 1:
         return PATTERNS["gpt2"] if built_in else None

@@ -114,7 +114,7 @@ def _execute(
         results = execute(run.config, run.folder, workers, progress=progress, **options)
     report = report_of(results)
     if as_json:
-        print_json({"name": results.name, "folder": run.folder, **report.answered.facts()})
+        print_json({"name": results.name, "folder": run.folder, **report.answer.facts()})
     else:
         summary(report, Console(), run.folder, verbose=verbose)
     if pictures:

@@ -20,7 +20,7 @@ def render(results: Results) -> str:
     head = f"# {markdown_text(results.name)}\n\n{stopped}tokbench report: {markdown_text(report.subtitle)}.\n"
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
-    sections = [*([report.answer] if report.answer else []), *report.plain_sections]
+    sections = [*([report.answer_section] if report.answer_section else []), *report.plain_sections]
     return "\n".join([head, *([notes] if notes else []), *map(section_markdown, sections)])
 
 

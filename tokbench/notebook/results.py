@@ -63,7 +63,7 @@ class NotebookResults(Results):
         """
         from tokbench.engine.reports import report_of
 
-        return report_of(self).answered
+        return report_of(self).answer
 
     @property
     def plot(self) -> Plots:

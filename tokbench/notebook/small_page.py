@@ -64,7 +64,7 @@ class SmallPage:
         measured = sum(cell.value is not None for cell in self.report.results.cells)
         if not measured:
             return _NOTHING
-        return " ".join(self.report.answered.sentences) or f"{measured:,} cells have a number"
+        return " ".join(self.report.answer.sentences) or f"{measured:,} cells have a number"
 
     @property
     def next_steps(self) -> list[str]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from tokbench.report.answer.answer import Answer, answer_of
 from tokbench.report.document import Line, Node, Section
 from tokbench.report.section import SectionSpec
-from tokbench.report.sections.answer import answer_section
+from tokbench.report.sections.answer import answer_document
 from tokbench.report.sections.cautions import distrust
 from tokbench.report.sections.core import CORE_SECTIONS
 from tokbench.report.sections.what_ran import overrides, partial_sentences, subtitle
@@ -51,14 +51,14 @@ class Report:
         return sorted([*CORE_SECTIONS, *self.specs], key=lambda spec: spec.place)
 
     @cached_property
-    def answered(self) -> Answer:
+    def answer(self) -> Answer:
         """The answer of the run, which all formats and the console show."""
         lines = [line for spec in self.ordered_specs if spec.answer for line in spec.answer(self.tables)]
         return answer_of(self.tables, lines)
 
     @cached_property
-    def answer(self) -> Section | None:
-        return answer_section(self.tables, self.answered, [node for nodes in self._leads.values() for node in nodes])
+    def answer_section(self) -> Section | None:
+        return answer_document(self.tables, self.answer, [node for nodes in self._leads.values() for node in nodes])
 
     @cached_property
     def _leads(self) -> dict[str, Sequence[Node]]:

@@ -44,7 +44,7 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
     console.print()
     for line in [*partial_sentences(results), *report.overrides]:
         console.print(_text(line, "yellow"))
-    _print_answer(report.answered, console)
+    _print_answer(report.answer, console)
     _print_table(report, console, verbose=verbose)
     amiss = _problems(report) + (_same_ids(report) if results.differences else [])
     amiss += [f"the study {name}: {reason}" for name, reasons in results.failed_studies.items() for reason in reasons]
@@ -83,7 +83,7 @@ def _print_answer(answer: Answer, console: Console) -> None:
 
 def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
     # A tokenizer that did not run has a line with the reason below.
-    ranked = [each.tokenizer for each in report.answered.ranking.standings]
+    ranked = [each.tokenizer for each in report.answer.ranking.standings]
     names = ready_tokenizers(report.tables, main_columns(report.tables))
     names.sort(key=lambda name: ranked.index(name) if name in ranked else len(ranked))
     shown = names if verbose else names[:_MOST_ROWS]

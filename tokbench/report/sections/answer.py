@@ -32,7 +32,7 @@ _COLUMNS: Final = (
 )
 
 
-def answer_section(tables: CellTables, answer: Answer, leads: Sequence[Node] = ()) -> Section | None:
+def answer_document(tables: CellTables, answer: Answer, leads: Sequence[Node] = ()) -> Section | None:
     """Return the answer of a run; ``None`` if nothing can be said. ``leads`` come after the sentences."""
     doubts = list(distrust(tables))
     nodes: list[Node] = [Paragraph(answer.text, "headline")] if answer.text else []

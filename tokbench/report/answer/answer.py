@@ -157,7 +157,8 @@ class _LineMaker:
             return
         places = [(name, self.rank(names, parts)) for name, parts in self._places()]
         if any(set(place.ties) != set(ranking.ties) for _, place in places):
-            yield " · ".join(f"{name} {_winner(place, ranking)}" for name, place in places if place.standings) + "."
+            said = " · ".join(f"{name} {_winner(place, ranking)}" for name, place in places if place.standings)
+            yield f"{said[:1].upper()}{said[1:]}."
 
     def _places(self) -> Iterator[tuple[str, Sequence[Slice]]]:
         """Yield the languages one by one if they are few, and code as one."""

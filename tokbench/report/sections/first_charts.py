@@ -28,7 +28,7 @@ def _of_corpus(tables: CellTables, corpus: str) -> list[Node]:
         return []
     unit = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus).unit_label.replace("/", " per ")
     intervals = "" if tables.corpus(corpus).designed else ", with 95% intervals"  # of curated texts there are none
-    figures = [Figure(broad, f"{unit.capitalize()}{intervals}", narrow=narrow)]
+    figures = [Figure(broad, f"{unit.capitalize()}, summed over the corpus{intervals}", narrow=narrow)]
     front, narrow_front = (size_front(tables, corpus, width) for width in (_BROAD_FRONT, _NARROW))
     if front is not None:
         figures.append(Figure(front, _FRONT, narrow=narrow_front))

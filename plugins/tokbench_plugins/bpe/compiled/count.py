@@ -33,11 +33,14 @@ class Store(NamedTuple):
     offsets: Any
     """int64[k + 1]; chunk ``k`` is ``keys[offsets[k]:offsets[k + 1]]``."""
 
+    firsts: Any
+    """int64[k], where each chunk occurred first, in the data that brought it."""
+
 
 @compiled
 def _count_from(data: Any, bounds: Any, store: Any, begin: Any, known: Any) -> tuple[Any, Any]:
     """Count chunks from ``begin`` on while there is room; return the next chunk and the number of different ones."""
-    rows, keys, offsets = store
+    rows, keys, offsets, firsts = store
     for chunk in range(begin, bounds.size - 1):
         start = np.uint64(bounds[chunk])
         length = np.uint64(bounds[chunk + 1]) - start
@@ -51,6 +54,7 @@ def _count_from(data: Any, bounds: Any, store: Any, begin: Any, known: Any) -> t
             for i in range(np.int64(length)):
                 keys[at + np.uint64(i)] = data[start + np.uint64(i)]
             offsets[known + 1] = np.int64(at + length)
+            firsts[known] = np.int64(start)
             rows[row], rows[row + _U1] = first, second | (at if second & LONG else _U0)
             rows[row + _U2] = np.uint64(known)
             known += 1
@@ -93,7 +97,19 @@ class ChunkCounter:
 
     def __init__(self) -> None:
         self._known = 0
-        self._store = Store(aligned_zeros(4 << 13), np.empty(1 << 16, np.uint8), np.zeros((1 << 12) + 1, np.int64))
+        offsets, firsts = np.zeros((2, (1 << 12) + 1), np.int64)
+        self._store = Store(aligned_zeros(4 << 13), np.empty(1 << 16, np.uint8), offsets, firsts)
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """int64[k], where each chunk occurred first, in the data that brought it."""
+        firsts: NDArray[np.int64] = self._store.firsts[: self._known]
+        return firsts
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the table."""
+        return sum(array.nbytes for array in self._store)
 
     def add(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         """Count the chunks of ``data``, behind which there are ``PADDING`` bytes more; none may be empty."""
@@ -105,24 +121,24 @@ class ChunkCounter:
             self._make_room(int(offsets[chunk + 1] - offsets[chunk]))
 
     def counts(self) -> Counts:
-        rows, keys, offsets = self._store
+        rows, keys, offsets, _ = self._store
         used = rows.reshape(-1, 4)[rows[1::4] != 0]
         counts = np.empty(self._known, np.int64)
         counts[used[:, 2].astype(np.int64)] = used[:, 3]
         return Counts(keys[: offsets[self._known]], offsets[: self._known + 1], counts)
 
     def _make_room(self, size: int) -> None:
-        rows, keys, offsets = self._store
+        rows, keys, offsets, firsts = self._store
         used = int(offsets[self._known])
         if self._known + 1 >= offsets.size:
-            offsets = grown(offsets, self._known + 1)
+            offsets, firsts = grown(offsets, self._known + 1), grown(firsts, self._known)
         elif used + size + PADDING > keys.size:
             keys = grown(keys, used, used + size + PADDING)
         else:
             larger = aligned_zeros(2 * rows.size)
             _move_rows(rows, larger)
             rows = larger
-        self._store = Store(rows, keys, offsets)
+        self._store = Store(rows, keys, offsets, firsts)
 
 
 def aligned_zeros(size: int) -> NDArray[np.uint64]:

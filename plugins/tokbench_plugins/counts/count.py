@@ -1,0 +1,131 @@
+"""Counts blocks of text, in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
+from tokbench_plugins.bpe.compiled.scan import scanner
+from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
+from tokbench_plugins.counts.table import KEY, CountFacts, part_of, rows_of, schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_DOCUMENTS: Final = 1000
+
+
+class Block(NamedTuple):
+    """Documents of one group, one after the other."""
+
+    data: NDArray[np.uint8]
+    """uint8[n], valid UTF-8, with 16 bytes of room behind."""
+    offsets: NDArray[np.int64]
+    """int64[d + 1]."""
+    firsts: NDArray[np.int64] | None
+    """int64[d], the places where the documents begin; ``None`` if nobody knows."""
+    group: str = ""
+
+
+class BlockCounter:
+    """Counts the chunks of blocks by group and part."""
+
+    def __init__(self, pattern: str, *, parts: bool = False) -> None:
+        self._scan = scanner(pattern)
+        self._split = None if self._scan else Splitter(pattern)
+        self._parts = parts
+        self._counters: dict[tuple[str, int], ChunkCounter] = {}
+        self._firsts: dict[tuple[str, int], list[NDArray[np.int64]]] = {}
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the tables."""
+        return sum(counter.n_bytes for counter in self._counters.values())
+
+    def add(self, block: Block) -> None:
+        ends = self._ends(block)
+        bounds = np.concatenate([block.offsets[:1], ends])
+        if self._parts and block.firsts is not None:
+            parts = part_of(_places(bounds[:-1], block.offsets, block.firsts))
+            cuts = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), parts.size]
+            for start, end in pairwise(cuts):
+                if end > start:
+                    self._add(block, bounds[start : end + 1], int(parts[start]))
+        else:
+            self._add(block, bounds, 0)
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a table, by group and part, each in order of first occurrence."""
+        for (group, part), counter in sorted(self._counters.items()):
+            firsts = self._firsts[group, part]
+            yield from rows_of(counter.counts(), np.concatenate(firsts) if firsts else None, group, part)
+
+    def _ends(self, block: Block) -> NDArray[np.int64]:
+        if self._scan:
+            return self._scan.ends(block.data, block.offsets)
+        assert self._split is not None
+        data, offsets = block.data, block.offsets.tolist()
+        texts = (bytes(data[a:b]).decode() for a, b in pairwise(offsets))
+        lengths = [len(chunk.encode()) for text in texts for chunk in self._split(text)]
+        ends: NDArray[np.int64] = np.cumsum(np.array(lengths, np.int64)) + block.offsets[0]
+        return ends
+
+    def _add(self, block: Block, bounds: NDArray[np.int64], part: int) -> None:
+        key = block.group, part
+        if key not in self._counters:
+            self._counters[key], self._firsts[key] = ChunkCounter(), []
+        counter = self._counters[key]
+        known = counter.firsts.size
+        counter.add(block.data, bounds)
+        if block.firsts is not None:
+            self._firsts[key].append(_places(counter.firsts[known:], block.offsets, block.firsts))
+
+
+def _places(at: NDArray[np.int64], offsets: NDArray[np.int64], firsts: NDArray[np.int64]) -> NDArray[np.int64]:
+    if firsts.size == 1:
+        places: NDArray[np.int64] = at + (firsts[0] - offsets[0])
+        return places
+    document = np.searchsorted(offsets, at, side="right") - 1
+    places = at - offsets[document] + firsts[document]
+    return places
+
+
+def count_table(
+    documents: Iterable[str],
+    firsts: Iterable[int] | None = None,
+    *,
+    pattern: str = "gpt4",
+    group: str = "",
+    parts: bool = False,
+) -> pa.Table:
+    """Count documents: what a task of Ray, datatrove or Spark calls for each of its batches.
+
+    Args:
+        documents: the texts; no chunk crosses from one to the next.
+        firsts: for each document a number that rises through the whole corpus by at least the bytes of a document, such
+            as the bytes before it; without them, training can only break ties by the smallest ids.
+        pattern: a named split or a regular expression.
+        group: of all these documents.
+        parts: count 16 parts of the text by themselves, for intervals; needs ``firsts``.
+
+    >>> table = count_table(["no no", "no!"], [0, 5], pattern="gpt2")
+    >>> table.to_pydict()["chunk"], table.to_pydict()["count"], table.to_pydict()["first"]
+    ([b'no', b' no', b'!'], [2, 1, 1], [0, 2, 7])
+    """
+    import pyarrow as pa
+
+    counter = BlockCounter(pattern, parts=parts)
+    texts, numbers = iter(documents), None if firsts is None else iter(firsts)
+    n_documents = n_bytes = 0
+    while some := list(islice(texts, _DOCUMENTS)):
+        data, offsets = encode_documents(some)
+        begin = None if numbers is None else np.fromiter(islice(numbers, len(some)), np.int64, len(some))
+        counter.add(Block(data, offsets, begin, group))
+        n_documents, n_bytes = n_documents + len(some), n_bytes + int(offsets[-1])
+    facts = CountFacts(resolve_pattern(pattern), n_documents, n_bytes, numbered=firsts is not None, parts=parts)
+    return pa.Table.from_batches(counter.rows(), schema().with_metadata({KEY: facts.as_json()}))

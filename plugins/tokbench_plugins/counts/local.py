@@ -1,0 +1,287 @@
+"""Counts on all cores of this machine, and goes on after a kill.
+
+Each process counts pieces of files, and writes what it has to a folder next to the table every 20 seconds, or when its
+share of the memory is used. A journal says which pieces are in which files. In the end DuckDB adds them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tokbench import plugin
+from tokbench_plugins.bpe.patterns import resolve_pattern
+from tokbench_plugins.counts.count import BlockCounter
+from tokbench_plugins.counts.merge import Merged, Part, engine, merge
+from tokbench_plugins.counts.pieces import STDIN, Amount, Piece, PieceReader, Reading, pieces
+from tokbench_plugins.counts.table import CountFacts, schema
+
+_FLUSH_S: Final = 20
+_REPORT_S: Final = 0.2
+_BASE: Final = 256 << 20
+"""The memory of a process before it counts."""
+_LEAST: Final = 64 << 20
+_SMALL: Final = 32 << 20
+"""Less is counted before other processes have started."""
+_JOURNAL: Final = "journal"
+
+Report = Callable[[int], object]
+"""Called with the bytes of files read so far."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A count."""
+
+    files: tuple[Path, ...]
+    reading: Reading
+    output: Path
+    memory: int
+    """In bytes, of all processes."""
+    processes: int = 1
+    parts: bool = False
+    least: int = 1
+
+    @property
+    def folder(self) -> Path:
+        """What is not finished; a second call goes on from it."""
+        return self.output.with_name(f"{self.output.name}.unfinished")
+
+    def settings(self) -> list[object]:
+        """What must be the same for a count to go on; bad bytes stop a count, so how they are treated may change."""
+        return [*self.reading._replace(errors="strict"), self.parts]
+
+    def stamps(self) -> list[list[object]]:
+        """Names, sizes and times of the files."""
+        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in self.files if str(path) != STDIN]
+
+
+class Counted(NamedTuple):
+    """A finished count."""
+
+    merged: Merged
+    amount: Amount
+    resumed: int
+    """Bytes of files that an earlier call had counted."""
+
+
+class Written(NamedTuple):
+    """Files of rows with the counts of whole pieces."""
+
+    pieces: list[Piece]
+    files: list[str]
+    amount: Amount
+
+
+class _Counter:
+    """Counts pieces, and writes the counts."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._name = secrets.token_hex(4)
+        self._most = max(_LEAST, task.memory // task.processes - _BASE) // 3  # a table grows to twice its size
+        self._n_files = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._table = BlockCounter(self._task.reading.pattern, parts=self._task.parts)
+        self._written = Written([], [], Amount())
+        self._since = time.monotonic()
+
+    def count(self, piece: Piece, report: Report) -> Written | None:
+        """Count a piece; return what was written, if it was time to."""
+        reader = PieceReader(piece, self._task.reading)
+        for block in reader:
+            self._table.add(block)
+            report(reader.amount.read)
+            if self._table.n_bytes > self._most:
+                self._write()
+        self._written.pieces.append(piece)
+        self._written.amount.add(reader.amount)
+        return self.finish() if time.monotonic() - self._since > _FLUSH_S else None
+
+    def finish(self) -> Written:
+        self._write()
+        written = self._written
+        self._begin()
+        return written
+
+    def _write(self) -> None:
+        import pyarrow.parquet as pq
+
+        path = self._task.folder / f"{self._name}-{self._n_files}.parquet"
+        with pq.ParquetWriter(path, schema(), compression="zstd", compression_level=1) as writer:
+            for rows in self._table.rows():
+                writer.write_batch(rows)
+        self._n_files += 1
+        self._written.files.append(path.name)
+        self._table = BlockCounter(self._task.reading.pattern, parts=self._task.parts)
+
+
+class _Answer(NamedTuple):
+    piece: Piece | None
+    """``None`` at the end."""
+    written: Written | None
+
+
+def _process(task: Task, line: Connection) -> None:
+    """Count the pieces that arrive until ``None`` does."""
+    counter = _Counter(task)
+    reported = time.monotonic()
+
+    def report(done: int) -> None:
+        nonlocal reported
+        if time.monotonic() - reported > _REPORT_S:
+            reported = time.monotonic()
+            line.send(done)
+
+    try:
+        while (asked := line.recv()) is not None:
+            line.send(_Answer(asked, counter.count(asked, report)))
+        line.send(_Answer(None, counter.finish()))
+    except (plugin.InputError, plugin.BackendUnavailable, OSError) as error:
+        line.send(error)
+    except (EOFError, KeyboardInterrupt):
+        pass
+
+
+class _Journal:
+    """The pieces that are counted, and where."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._path = task.folder / _JOURNAL
+        self.written: list[Written] = []
+
+    def open(self) -> None:
+        """Go on with an earlier count, as far as its files have not changed, or begin."""
+        head = json.dumps([self._task.settings(), self._task.stamps()])
+        with suppress(OSError, ValueError, LookupError):
+            first, *lines = self._path.read_text(encoding="utf-8").splitlines()
+            settings, stamps = json.loads(first)
+            now = dict(enumerate(self._task.stamps()))
+            for line in lines if settings == self._task.settings() else ():
+                known = json.loads(line)  # the last line may be cut short
+                counted = [Piece(*piece) for piece in known["pieces"]]
+                if all(stamps[piece.file] == now[piece.file] for piece in counted):
+                    self.written.append(Written(counted, known["files"], Amount(**known["amount"])))
+        kept = {name for one in self.written for name in one.files}
+        self._task.folder.mkdir(parents=True, exist_ok=True)
+        for path in self._task.folder.iterdir():
+            if path.name not in kept:
+                path.unlink()
+        self._path.write_text("".join(f"{entry}\n" for entry in [head, *map(_entry, self.written)]), encoding="utf-8")
+
+    def add(self, written: Written) -> None:
+        self.written.append(written)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(_entry(written) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _entry(written: Written) -> str:
+    return json.dumps({**written._asdict(), "amount": asdict(written.amount)})
+
+
+def count(task: Task, report: Report) -> Counted:
+    """Count files into a table.
+
+    Raises:
+        InputError: a file cannot be read, is not text, or the disk is full; what was counted stays for the next call.
+        BackendUnavailable: DuckDB or pyarrow is not installed.
+    """
+    with engine(task.memory, task.folder / "spill"):
+        pass  # a library that is missing is named before hours of counting
+    journal = _Journal(task)
+    journal.open()
+    done = {piece for one in journal.written for piece in one.pieces}
+    left = [piece for piece in pieces(task.files, task.reading) if piece not in done]
+    resumed = sum(piece.size for piece in done)
+    small = sum(piece.size for piece in left) < _SMALL
+    here = small or task.processes == 1 or Path(STDIN) in task.files
+    counting = _count_here if here else _count_in_processes
+    for written in counting(task, left, lambda read: report(resumed + read)) if left else ():
+        journal.add(written)
+    amount = Amount()
+    for one in journal.written:
+        amount.add(one.amount)
+    facts = CountFacts(
+        resolve_pattern(task.reading.pattern),
+        amount.documents,
+        amount.bytes,
+        tuple(map(str, task.files)),
+        parts=task.parts,
+    )
+    rows = [Part(task.folder / name) for one in journal.written for name in one.files]
+    with engine(task.memory, task.folder / "spill") as connection:
+        merged = merge(connection, rows, facts, task.output, task.least)
+    shutil.rmtree(task.folder)
+    return Counted(merged, amount, resumed)
+
+
+def _count_here(task: Task, left: list[Piece], report: Report) -> Iterator[Written]:
+    counter, read = _Counter(replace(task, processes=1)), 0
+    for piece in left:
+        if written := counter.count(piece, lambda done: report(read + done)):  # noqa: B023
+            yield written
+        read += piece.size
+    yield counter.finish()
+
+
+def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterator[Written]:
+    context = get_context("spawn")
+    lines: dict[Connection, Any] = {}
+    reading: dict[Connection, int] = {}
+    waiting = iter(left)
+    read = 0
+    try:
+        for _ in range(min(task.processes, len(left))):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_process, args=(task, theirs), daemon=True)
+            process.start()
+            theirs.close()
+            lines[ours] = process
+            ours.send(next(waiting))
+        while lines:
+            for line in wait(list(lines)):
+                assert isinstance(line, Connection)
+                try:
+                    answer = line.recv()
+                except EOFError:
+                    raise _died(lines[line], task) from None
+                if isinstance(answer, Exception):
+                    raise answer
+                if isinstance(answer, int):
+                    reading[line] = answer
+                else:
+                    if answer.written:
+                        yield answer.written
+                    if answer.piece is None:
+                        lines.pop(line).join()
+                        continue
+                    reading.pop(line, None)
+                    read += answer.piece.size
+                    line.send(next(waiting, None))
+                report(read + sum(reading.values()))
+    finally:
+        for process in lines.values():
+            process.terminate()
+
+
+def _died(process: Any, task: Task) -> plugin.InputError:
+    process.join()
+    return plugin.InputError(
+        f"a process that counts ended with exit code {process.exitcode}; if memory ran out, lower --memory; "
+        f"run the command again to go on (what is counted is in {task.folder})"
+    )

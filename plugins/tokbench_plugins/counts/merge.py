@@ -1,0 +1,158 @@
+"""Adds tables of counts with DuckDB, which spills to disk what memory does not hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tokbench import plugin
+from tokbench_plugins.counts.table import KEY, CountFacts, LeftOut, position, read_facts
+
+if TYPE_CHECKING:
+    import duckdb
+
+_WITHIN: Final = {"pattern": "split", "normalizer": "normalizer", "parts": "counting in parts"}
+
+
+class Part(NamedTuple):
+    """A file of rows, and what to add to its ``first``."""
+
+    path: Path
+    shift: int = 0
+
+
+class Merged(NamedTuple):
+    """What a table holds."""
+
+    facts: CountFacts
+    different: int
+    pretokens: int
+    chunk_bytes: int
+    """The bytes of the different chunks."""
+
+
+@contextmanager
+def engine(memory: int, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open DuckDB with a limit of memory in bytes and a folder to spill to.
+
+    Raises:
+        BackendUnavailable: it is not installed.
+        InputError: the disk is full.
+    """
+    try:
+        import duckdb
+    except ImportError as error:
+        raise plugin.BackendUnavailable("counts need DuckDB: pip install 'tokbench[counts]'") from error
+    settings: dict[str, str | bool | int | float | list[str]]
+    settings = {"memory_limit": f"{max(memory, 1 << 28) >> 20}MiB", "temp_directory": str(spill), "threads": cores()}
+    with duckdb.connect(config=settings) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        try:
+            yield connection
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            message = str(error).partition("\n")[0]
+            raise plugin.InputError(
+                f"{spill.parent}: cannot add the counts: {message}; free some disk or raise --memory"
+            ) from error
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def merge(
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[Part], facts: CountFacts, output: Path, least: int = 1
+) -> Merged:
+    """Add parts into one table, in the order of first occurrence, without the chunks that occur less than ``least``."""
+    columns = 'chunk, count, first + {} AS first, "group", part'
+    rows = " UNION ALL ".join(f"SELECT {columns.format(one.shift)} FROM {_table(one.path)}" for one in parts)
+    added = (
+        'SELECT chunk, sum(count)::BIGINT AS count, min(first) AS first, "group", part '
+        f'FROM ({rows}) GROUP BY chunk, "group", part'
+    )
+    if least > 1:
+        connection.execute(f"CREATE TEMP TABLE added AS {added}")
+        rare = f"SELECT chunk, sum(count)::BIGINT AS n FROM added GROUP BY chunk HAVING n < {least}"
+        numbers = _numbers(connection, f"SELECT count(*), sum(n), sum(n * octet_length(chunk)) FROM ({rare})")
+        facts = replace(facts, left_out=_add_left_out(facts.left_out, LeftOut(least, *numbers)))
+        added = f"SELECT * FROM added WHERE chunk NOT IN (SELECT chunk FROM ({rare}))"
+    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
+    options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{'{KEY}': {_quoted(facts.as_json())}}}"
+    order = 'ORDER BY first, chunk, "group", part'
+    connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
+    unfinished.replace(output)
+    by_chunk = f"SELECT chunk, sum(count) AS n FROM {_table(output)} GROUP BY chunk"
+    counted = _numbers(connection, f"SELECT count(*), sum(n), sum(octet_length(chunk)) FROM ({by_chunk})")
+    return Merged(facts, *counted)
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:
+    row = connection.execute(query).fetchone()
+    return [int(number or 0) for number in row or ()]
+
+
+def _table(path: Path) -> str:
+    return f"read_parquet({_quoted(path)})"
+
+
+def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1) -> Merged:
+    """Add tables as if their texts had been counted one after the other.
+
+    Raises:
+        InputError: they differ in split, normalizer or version; it names both.
+    """
+    facts = [read_facts(path) for path in paths]
+    for path, other in zip(paths[1:], facts[1:], strict=True):
+        for field, name in _WITHIN.items():
+            ours, theirs = getattr(facts[0], field), getattr(other, field)
+            if ours != theirs:
+                ours, theirs = (facts[0].pattern_name, other.pattern_name) if field == "pattern" else (ours, theirs)
+                message = f"tables of different {name} cannot be added: {ours} and {theirs}; count one of them again"
+                raise plugin.InputError(f"{paths[0]} and {path}: {message}")
+    if len({other.numbered for other in facts}) > 1:
+        raise plugin.InputError("some of these tables are numbered through and some are not: add those of a kind first")
+    files, parts = 0, []
+    for path, other in zip(paths, facts, strict=True):
+        parts.append(Part(path, 0 if other.numbered else position(files, 0)))
+        files += max(1, len(other.sources))
+    spill = output.with_name(f"{output.name}.spill")
+    with engine(memory, spill) as connection:
+        return merge(connection, parts, _sum(facts), output, least)
+
+
+def _sum(facts: Sequence[CountFacts]) -> CountFacts:
+    left_out = None
+    for one in facts:
+        left_out = _add_left_out(left_out, one.left_out)
+    return replace(
+        facts[0],
+        documents=sum(one.documents for one in facts),
+        bytes=sum(one.bytes for one in facts),
+        sources=tuple(source for one in facts for source in one.sources),
+        left_out=left_out,
+    )
+
+
+def _add_left_out(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
+    if one is None or other is None:
+        return one or other
+    below = max(one.below, other.below)
+    return LeftOut(below, one.different + other.different, one.pretokens + other.pretokens, one.bytes + other.bytes)
+
+
+def chunks_in_order(
+    connection: duckdb.DuckDBPyConnection, path: Path, groups: Sequence[str] | None = None
+) -> Iterator[Any]:
+    """Yield record batches of ``chunk`` and ``count``, one row a chunk, in the order of first occurrence."""
+    where = "" if groups is None else f'WHERE "group" IN ({", ".join(map(_quoted, groups))})'
+    query = f"SELECT chunk, sum(count)::BIGINT AS count FROM {_table(path)} {where} GROUP BY chunk"
+    yield from connection.execute(f"{query} ORDER BY min(first), chunk").to_arrow_reader(1 << 18)
+
+
+def _quoted(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,346 @@
+"""Cuts files into pieces that are counted by themselves, and reads the blocks of a piece.
+
+A plain text file is cut where every named split ends a chunk whatever follows: between a line break after something
+visible and a letter, or between a letter and a space before a letter.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, Literal, NamedTuple
+
+import numpy as np
+import regex
+
+from tokbench import plugin
+from tokbench.foundation.files import not_text
+from tokbench.sources.compressed import opened, plain_name
+from tokbench.sources.files import find_files, group_names
+from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
+from tokbench_plugins.bpe.compiled.scan import scanner
+from tokbench_plugins.counts.count import Block
+from tokbench_plugins.counts.table import position
+
+Documents = Literal["file", "line"]
+Errors = Literal["strict", "replace", "skip"]
+
+STDIN: Final = "-"
+_BLOCK: Final = 4 << 20
+_PIECE: Final = 64 << 20
+_HEAD: Final = 8192
+_ROWS: Final = frozenset({".jsonl", ".ndjson", ".parquet"})
+_CUT: Final = regex.compile(r"(?<=\S\n)(?=\p{L})|(?<=\p{L})(?= \p{L})")
+_LINE: Final = regex.compile(r"(?<=\n)(?!\r?\n)")
+
+
+class Reading(NamedTuple):
+    """How files become documents."""
+
+    pattern: str
+    document: Documents = "file"
+    field: str = "text"
+    """The field of a row that holds the text."""
+    group: str = ""
+    """A template, such as ``{language}``, or of the fields of a row."""
+    errors: Errors = "strict"
+
+
+class Piece(NamedTuple):
+    """A part of a file."""
+
+    file: int
+    path: str
+    start: int
+    """In bytes; the piece begins at the first cut from there on."""
+    end: int
+    """It ends at the first cut from there on, or with the file."""
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+@dataclass
+class Amount:
+    """What was read."""
+
+    bytes: int = 0
+    documents: int = 0
+    bad: int = 0
+    """Bytes that are not UTF-8, replaced or left out."""
+    first_bad: str = ""
+    read: int = 0
+    """Bytes of the file so far."""
+
+    def add(self, other: Amount) -> None:
+        self.bytes += other.bytes
+        self.documents += other.documents
+        self.bad += other.bad
+        self.first_bad = self.first_bad or other.first_bad
+
+
+class FoundFiles(NamedTuple):
+    """The files of a corpus."""
+
+    files: list[Path]
+    left_out: list[Path]
+    """Of folders: what is not text."""
+
+
+def find(names: Sequence[str]) -> FoundFiles:
+    """Return the files of paths, folders and glob patterns, each once, in order."""
+    files: dict[Path, None] = {}
+    left_out: list[Path] = []
+    for name in names:
+        path = Path(name)
+        if name == STDIN:
+            files[path] = None
+        elif path.is_dir():
+            inside = find_files(path / "**")
+            good = [one for one in inside if one.suffix == ".parquet" or not _is_binary(one)]
+            left_out += [one for one in inside if one not in set(good)]
+            files |= dict.fromkeys(good)
+        else:
+            files |= dict.fromkeys(find_files(path))
+    if not files:
+        raise plugin.InputError(f"{', '.join(names)}: no file holds text")
+    return FoundFiles(list(files), left_out)
+
+
+def _is_binary(path: Path) -> bool:
+    with opened(path) as file:
+        return bool(not_text(file.read(_HEAD)))
+
+
+def pieces(files: Sequence[Path], reading: Reading) -> list[Piece]:
+    """Cut what can be cut: plain text, and rows of JSON."""
+    made: list[Piece] = []
+    for number, path in enumerate(files):
+        size = 0 if str(path) == STDIN else path.stat().st_size
+        step = _PIECE if _can_be_cut(path, reading) else max(size, 1)
+        made += [Piece(number, str(path), start, min(start + step, size)) for start in range(0, max(size, 1), step)]
+    return made
+
+
+def _can_be_cut(path: Path, reading: Reading) -> bool:
+    if str(path) == STDIN or plain_name(path) != path or path.suffix == ".parquet":
+        return False
+    return path.suffix in _ROWS or reading.document == "line" or scanner(reading.pattern) is not None
+
+
+class PieceReader:
+    """Reads the blocks of one piece; ``amount`` says how much so far."""
+
+    def __init__(self, piece: Piece, reading: Reading) -> None:
+        self._piece, self._reading = piece, reading
+        self._path = Path(piece.path)
+        self._is_rows = plain_name(self._path).suffix in _ROWS
+        by_line = self._is_rows or reading.document == "line"
+        self._cut = _LINE if by_line else _CUT if scanner(reading.pattern) else None
+        self.amount = Amount()
+
+    def __iter__(self) -> Iterator[Block]:
+        if self._path.suffix == ".parquet":
+            yield from self._parquet()
+            return
+        with self._opened() as file:
+            for start, data in self._stretches(file):
+                self.amount.read = start + len(data) - self._piece.start
+                yield from self._rows(start, data) if self._is_rows else self._text(start, data)
+        if not self._is_rows and self._reading.document == "file" and self._piece.start == 0 and self.amount.bytes:
+            self.amount.documents += 1
+
+    def _opened(self) -> Any:
+        import sys
+
+        return nullcontext(sys.stdin.buffer) if self._piece.path == STDIN else opened(self._path)
+
+    def _stretches(self, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Yield blocks that begin and end at cuts, with where they begin."""
+        piece, whole = self._piece, self._piece.path == STDIN or plain_name(self._path) != self._path
+        start = self._first_cut(file, piece.start) if piece.start else 0
+        stop = None if whole or piece.end >= self._path.stat().st_size else self._first_cut(file, piece.end)
+        if start:
+            file.seek(start)
+        elif not whole:
+            file.seek(0)
+        if self._cut is None:
+            yield 0, file.read()
+            return
+        rest = b""
+        while True:
+            room = _BLOCK if stop is None else min(_BLOCK, stop - start - len(rest))
+            more = file.read(room) if room > 0 else b""
+            data = rest + more
+            if not more:
+                if data:
+                    yield start, data
+                return
+            end = self._last_cut(data) if stop is None or start + len(data) < stop else len(data)
+            if end:
+                yield start, data[:end]
+                start += end
+            rest = data[end:]
+
+    def _first_cut(self, file: IO[bytes], at: int) -> int:
+        """Return the first cut from a byte on, or the end of the file."""
+        assert self._cut
+        size = 1 << 16
+        begin = max(0, at - 8)
+        while True:
+            file.seek(begin)
+            data = file.read(size)
+            lead = at - begin
+            while lead < len(data) and data[lead] & 0xC0 == 0x80:  # noqa: PLR2004 - inside a character
+                lead += 1
+            text, before = data.decode("utf-8", "surrogateescape"), data[:lead].decode("utf-8", "surrogateescape")
+            found = self._cut.search(text, len(before))
+            if found and (found.start() < len(text) - 8 or len(data) < size):
+                return begin + len(text[: found.start()].encode("utf-8", "surrogateescape"))
+            if len(data) < size:
+                return begin + len(data)
+            size *= 4
+
+    def _last_cut(self, data: bytes) -> int:
+        """Return the last cut in a block, or 0."""
+        assert self._cut
+        size = 1 << 12
+        while True:
+            begin = max(0, len(data) - size)
+            while begin < len(data) and data[begin] & 0xC0 == 0x80:  # noqa: PLR2004
+                begin += 1
+            text = data[begin:].decode("utf-8", "surrogateescape")
+            seen = [found.start() for found in self._cut.finditer(text, 8 if begin else 1)]
+            cuts = [cut for cut in seen if cut < len(text) - 8]
+            if cuts:
+                return begin + len(text[: cuts[-1]].encode("utf-8", "surrogateescape"))
+            if begin == 0:
+                return 0
+            size *= 8
+
+    def _text(self, start: int, data: bytes) -> Iterator[Block]:
+        data = self._valid(start, data)
+        if self._reading.document == "line" and not data.endswith(b"\n"):
+            data += b"\n"  # as a corpus gives its last line
+        array = np.frombuffer(bytearray(data + bytes(PADDING)), np.uint8)
+        if self._reading.document == "line":
+            offsets = _line_starts(array[: len(data)])
+            self.amount.documents += offsets.size - 1
+            if offsets.size < 2:  # noqa: PLR2004
+                return
+        else:
+            offsets = np.array([0, len(data)], np.int64)
+        self.amount.bytes += int(offsets[-1] - offsets[0])
+        yield Block(array, offsets, position(self._piece.file, start) + offsets[:-1], self._group())
+
+    def _group(self) -> str:
+        return self._reading.group.format(**group_names(self._path)) if self._reading.group else ""
+
+    def _valid(self, start: int, data: bytes) -> bytes:
+        try:
+            str(data, "utf-8")
+        except UnicodeDecodeError as error:
+            return self._mended(start, data, error)
+        return data
+
+    def _mended(self, start: int, data: bytes, error: UnicodeDecodeError) -> bytes:
+        where = self._where(start + error.start)
+        if self._reading.errors == "strict":
+            byte = data[error.start]
+            message = (
+                f"byte 0x{byte:02x} is not UTF-8; mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
+            )
+            raise plugin.InputError([plugin.Problem(where, message)])
+        self.amount.first_bad = self.amount.first_bad or where
+        replacement = "\ufffd" if self._reading.errors == "replace" else ""
+
+        def handle(error: UnicodeError) -> tuple[str, int]:
+            assert isinstance(error, UnicodeDecodeError)
+            self.amount.bad += error.end - error.start
+            return replacement, error.end
+
+        codecs.register_error("tokbench-counts", handle)
+        return data.decode("utf-8", "tokbench-counts").encode()
+
+    def _where(self, byte: int) -> str:
+        if self._piece.path == STDIN:
+            return f"standard input, byte {byte + 1:,}"
+        with opened(self._path) as file:
+            before = file.read(byte)
+        lines = before.split(b"\n")
+        return f"{self._path}:{len(lines)}:{len(lines[-1].decode('utf-8', 'replace')) + 1}"
+
+    def _rows(self, start: int, data: bytes) -> Iterator[Block]:
+        texts: list[str] = []
+        firsts: list[int] = []
+        groups: list[str] = []
+        at = start
+        for line in io.BytesIO(self._valid(start, data)):
+            if not line.isspace():
+                try:
+                    row = json.loads(line)
+                except json.JSONDecodeError as error:
+                    message = f"is not JSON: {error.msg}; every line must be one object"
+                    raise plugin.InputError([plugin.Problem(self._where(at + error.pos), message)]) from error
+                texts.append(self._field(row, self._reading.field, at))
+                groups.append(self._row_group(row, at))
+                firsts.append(at)
+            at += len(line)
+        yield from self._blocks(texts, firsts, groups)
+
+    def _field(self, row: Any, name: str, at: int) -> str:
+        value = row.get(name) if isinstance(row, dict) else None
+        if not isinstance(value, str):
+            known = ", ".join(map(str, row)) if isinstance(row, dict) else "no fields"
+            message = f"has no text in the field {name!r}; it has: {known}; name another with --field"
+            raise plugin.InputError([plugin.Problem(self._where(at), message)])
+        return value
+
+    def _row_group(self, row: Any, at: int) -> str:
+        if not self._reading.group:
+            return ""
+        try:
+            return self._reading.group.format(**row)
+        except (KeyError, TypeError, IndexError) as error:
+            raise plugin.InputError([plugin.Problem(self._where(at), f"has no field {error} for --group")]) from error
+
+    def _blocks(self, texts: list[str], firsts: list[int], groups: list[str]) -> Iterator[Block]:
+        from tokbench_plugins.bpe.compiled.count import encode_documents
+
+        base = position(self._piece.file, 0)
+        for group in dict.fromkeys(groups):
+            chosen = [k for k, other in enumerate(groups) if other == group]
+            data, offsets = encode_documents([texts[k] for k in chosen])
+            self.amount.documents += len(chosen)
+            self.amount.bytes += int(offsets[-1])
+            yield Block(data, offsets, base + np.array([firsts[k] for k in chosen], np.int64), group)
+
+    def _parquet(self) -> Iterator[Block]:
+        import pyarrow.parquet as pq
+
+        file, at = pq.ParquetFile(self._path), 0
+        for batch in file.iter_batches(1024):
+            rows = batch.to_pylist()
+            texts = [self._field(row, self._reading.field, 0) for row in rows]
+            lengths = [len(text.encode()) for text in texts]
+            firsts = [at + before for before in np.cumsum([0, *lengths[:-1]]).tolist()]
+            at += sum(lengths)
+            yield from self._blocks(texts, firsts, [self._row_group(row, 0) for row in rows])
+
+
+def _line_starts(data: Any) -> Any:
+    """Return int64[d + 1], where documents begin: at lines that are not empty; blank lines belong to the one before."""
+    newline = data == ord("\n")
+    blank = newline.copy()
+    blank[:-1] |= (data[:-1] == ord("\r")) & newline[1:]
+    begins = np.empty(data.size, np.bool_)
+    begins[:1] = True
+    begins[1:] = newline[:-1]
+    starts = np.flatnonzero(begins & ~blank)
+    return np.append(starts, data.size).astype(np.int64)

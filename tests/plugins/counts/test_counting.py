@@ -1,0 +1,260 @@
+"""Counts of files and documents: the same as a dict in Python, whatever is cut where and whoever counts."""
+
+import gzip
+import json
+import random
+
+import pytest
+
+pytest.importorskip("numba")
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tokbench.foundation.errors import InputError
+from tokbench.sources.files import read_documents
+from tokbench_plugins.bpe import PATTERNS
+from tokbench_plugins.bpe.fast.train import count_chunks
+from tokbench_plugins.counts import local, pieces
+from tokbench_plugins.counts.count import count_table
+from tokbench_plugins.counts.merge import add_tables
+from tokbench_plugins.counts.pieces import Reading, find
+from tokbench_plugins.counts.table import PARTS, part_of, read_facts
+
+MEMORY = 1 << 30
+ALPHABET = [
+    "a",
+    "b",
+    "B",
+    "é",
+    "東",
+    "京",
+    "1",
+    "23",
+    " ",
+    " ",
+    "\n",
+    "\n\n",
+    " \n",
+    "\r\n",
+    "\t",
+    "'s",
+    "'",
+    ".",
+    "-",
+    "/",
+    "\u3000",
+    "́",
+    "🎉",
+]
+
+
+def texts(number, longest, seed=0):
+    rng = random.Random(seed)
+    return ["".join(rng.choices(ALPHABET, k=rng.randrange(longest))) for _ in range(number)]
+
+
+def write(folder, documents):
+    folder.mkdir(exist_ok=True)
+    for number, text in enumerate(documents):
+        (folder / f"{number:03}.txt").write_bytes(text.encode())
+    return folder
+
+
+def counted(folder, output=None, **options):
+    """The chunks in their order with their counts, and the table."""
+    task = {
+        "least": 1,
+        "processes": 1,
+        "parts": False,
+        **{k: options.pop(k) for k in ("least", "processes", "parts") if k in options},
+    }
+    output = output or folder.with_suffix(".counts")
+    result = local.count(
+        local.Task(tuple(find([str(folder)]).files), Reading(**{"pattern": "gpt4", **options}), output, MEMORY, **task),
+        lambda _: None,
+    )
+    return result, rows(output)
+
+
+def rows(path):
+    return pq.read_table(path).select(["chunk", "count"]).to_pydict()
+
+
+def expected(documents, pattern):
+    counts = count_chunks(documents, pattern)
+    return {"chunk": [chunk.encode() for chunk in counts], "count": list(counts.values())}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Pieces and blocks of a few bytes."""
+    monkeypatch.setattr(pieces, "_PIECE", 40)
+    monkeypatch.setattr(pieces, "_BLOCK", 17)
+    monkeypatch.setattr(local, "_SMALL", 0)
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, r"\w+|\W"])
+def test_pieces_count_as_whole_files(tmp_path, small, pattern):
+    documents = texts(40, 300)
+    result, table = counted(write(tmp_path / "in", documents), pattern=pattern)
+    assert table == expected(documents, pattern)
+    assert result.amount.bytes == sum(len(text.encode()) for text in documents)
+    assert result.amount.documents == sum(map(bool, documents))
+    assert result.merged.pretokens == sum(table["count"])
+    assert result.merged.chunk_bytes == sum(map(len, table["chunk"]))
+
+
+def test_lines_are_the_documents_that_training_sees(tmp_path, small):
+    folder = write(tmp_path / "in", texts(30, 200))
+    files = sorted(folder.iterdir())
+    documents = [part.text + part.end for path in files for part in read_documents(path, "line")]
+    result, table = counted(folder, document="line")
+    assert result.amount.documents == len(documents)
+    assert table == expected(documents, "gpt4")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet"])
+def test_rows_are_documents(tmp_path, small, kind):
+    documents = [text for text in texts(60, 100) if text]
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in" / f"a.{kind}"
+    lines = "".join(json.dumps({"lang": "ab"[k % 2], "text": text}) + "\n" for k, text in enumerate(documents)).encode()
+    if kind == "parquet":
+        pq.write_table(pa.table({"lang": ["ab"[k % 2] for k in range(len(documents))], "text": documents}), path)
+    else:
+        path.write_bytes(gzip.compress(lines) if kind.endswith("gz") else lines)
+    result, table = counted(tmp_path / "in")
+    assert table == expected(documents, "gpt4")
+    assert result.amount.documents == len(documents)
+    counted(tmp_path / "in", group="{lang}")
+    grouped = pq.read_table(tmp_path / "in.counts").to_pandas()
+    for k, name in enumerate("ab"):
+        one = grouped[grouped.group == name]
+        assert {"chunk": list(one.chunk), "count": list(one["count"])} == expected(documents[k::2], "gpt4")
+
+
+def test_two_processes_count_as_one(tmp_path, small):
+    documents = texts(30, 300, seed=2)
+    folder = write(tmp_path / "in", documents)
+    counted(folder, tmp_path / "one")
+    counted(folder, tmp_path / "two", processes=2)
+    assert pq.read_table(tmp_path / "one").equals(pq.read_table(tmp_path / "two"))
+    assert rows(tmp_path / "two") == expected(documents, "gpt4")
+
+
+def test_goes_on_after_a_failure(tmp_path, small, monkeypatch):
+    documents = texts(30, 300, seed=3)
+    folder = write(tmp_path / "in", documents)
+    (folder / "015.txt").write_bytes(b"good\nbad \xff\n")
+    monkeypatch.setattr(local, "_FLUSH_S", 0)
+    with pytest.raises(InputError, match=r"015.txt:2:5: byte 0xff"):
+        counted(folder)
+    documents[15] = "good again"
+    (folder / "015.txt").write_text("good again")
+    result, table = counted(folder)
+    assert table == expected(documents, "gpt4")
+    assert result.resumed == sum(len(text.encode()) for text in documents[:15])
+
+
+def test_resumes_from_the_journal(tmp_path, small, monkeypatch):
+    documents = texts(30, 300, seed=4)
+    folder = write(tmp_path / "in", documents)
+    monkeypatch.setattr(local, "_FLUSH_S", 0)
+    calls = 0
+
+    def stop(_):
+        nonlocal calls
+        calls += 1
+        if calls == 20:
+            raise KeyboardInterrupt
+
+    task = local.Task(tuple(find([str(folder)]).files), Reading("gpt4"), tmp_path / "out", MEMORY)
+    with pytest.raises(KeyboardInterrupt):
+        local.count(task, stop)
+    journal = task.folder / "journal"
+    journal.write_text(journal.read_text() + '{"pieces": [2')  # a kill in the middle of a line
+    (task.folder / "left.parquet").write_bytes(b"PAR1")
+    result = local.count(task, lambda _: None)
+    assert 0 < result.resumed < result.amount.bytes
+    assert rows(tmp_path / "out") == expected(documents, "gpt4")
+    assert not task.folder.exists()
+
+
+@pytest.mark.parametrize(("errors", "text"), [("replace", "good\nb\ufffdd"), ("skip", "good\nbd")])
+def test_bad_bytes(tmp_path, errors, text):
+    write(tmp_path / "in", ["one"])
+    (tmp_path / "in" / "bad.txt").write_bytes(b"good\nb\xffd")
+    result, table = counted(tmp_path / "in", errors=errors)
+    assert table == expected(["one", text], "gpt4")
+    assert (result.amount.bad, result.amount.first_bad) == (1, f"{tmp_path / 'in' / 'bad.txt'}:2:2")
+
+
+def test_parts_add_up(tmp_path, monkeypatch):
+    documents = ["ab " * 700_000, "ba " * 400_000]
+    folder = write(tmp_path / "in", documents)
+    counted(folder, tmp_path / "whole")
+    counted(folder, tmp_path / "parts", parts=True)
+    table = pq.read_table(tmp_path / "parts").to_pandas()
+    assert sorted(set(table.part)) == [0, 1, 2]
+    assert table[table.chunk == b" ab"].groupby("part")["count"].sum().to_dict() == {0: 349525, 1: 349525, 2: 949}
+    one = table.groupby("chunk", sort=False)["count"].sum()
+    assert {"chunk": list(one.index), "count": list(one)} == rows(tmp_path / "whole")
+
+
+def test_tables_add_up_in_any_order_of_parts(tmp_path):
+    documents = texts(50, 300, seed=5)
+    starts = [sum(len(text.encode()) for text in documents[:k]) for k in range(len(documents))]
+    order = list(range(5))
+    random.Random(0).shuffle(order)
+    paths = []
+    for k in order:
+        paths.append(tmp_path / f"{k}.counts")
+        some = slice(10 * k, 10 * k + 10)
+        pq.write_table(count_table(documents[some], starts[some]), paths[-1])
+    merged = add_tables(paths, tmp_path / "all.counts", MEMORY)
+    assert rows(tmp_path / "all.counts") == expected(documents, "gpt4")
+    assert merged.facts.documents == len(documents)
+    assert read_facts(tmp_path / "all.counts") == merged.facts
+
+
+def test_tables_of_files_add_up_in_order(tmp_path):
+    documents = texts(20, 200, seed=6)
+    counted(write(tmp_path / "a", documents[:10]))
+    counted(write(tmp_path / "b", documents[10:]))
+    add_tables([tmp_path / "b.counts", tmp_path / "a.counts"], tmp_path / "ba.counts", MEMORY)
+    assert rows(tmp_path / "ba.counts") == expected(documents[10:] + documents[:10], "gpt4")
+
+
+def test_rare_chunks_are_left_out_by_their_sum(tmp_path):
+    folder = write(tmp_path / "in", ["a a b b b c", "a b d d"])
+    result, table = counted(folder, least=2)
+    # a, " a", " b" in both files: " b" 4, " a" 1, a 2, d: " d" 2, " c" 1
+    assert dict(zip(table["chunk"], table["count"], strict=True)) == {b"a": 2, b" b": 4, b" d": 2}
+    left = result.merged.facts.left_out
+    assert (left.below, left.different, left.pretokens, left.bytes) == (2, 2, 2, 4)
+    assert read_facts(tmp_path / "in.counts").left_out == left
+
+
+def test_other_splits_are_refused_by_name(tmp_path):
+    for name in ("gpt2", "gpt4"):
+        pq.write_table(count_table(["a"], [0], pattern=name), tmp_path / name)
+    with pytest.raises(InputError, match=r"gpt2 and gpt4"):
+        add_tables([tmp_path / "gpt2", tmp_path / "gpt4"], tmp_path / "out", MEMORY)
+
+
+def test_part_of_takes_turns():
+    import numpy as np
+
+    assert set(part_of(np.arange(0, 64 << 20, 1 << 20))) == set(range(PARTS))
+
+
+@pytest.mark.parametrize("damage", ["cut", "other"])
+def test_files_that_are_no_tables(tmp_path, damage):
+    path = tmp_path / "a.counts"
+    pq.write_table(count_table(["a b"], [0]), path)
+    path.write_bytes(path.read_bytes()[:-9]) if damage == "cut" else pq.write_table(pa.table({"text": ["a"]}), path)
+    with pytest.raises(InputError, match=r"a\.counts"):
+        read_facts(path)

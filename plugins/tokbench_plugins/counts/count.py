@@ -87,11 +87,8 @@ class BlockCounter:
 
 
 def _places(at: NDArray[np.int64], offsets: NDArray[np.int64], firsts: NDArray[np.int64]) -> NDArray[np.int64]:
-    if firsts.size == 1:
-        places: NDArray[np.int64] = at + (firsts[0] - offsets[0])
-        return places
-    document = np.searchsorted(offsets, at, side="right") - 1
-    places = at - offsets[document] + firsts[document]
+    document = np.searchsorted(offsets, at, side="right") - 1 if firsts.size > 1 else 0
+    places: NDArray[np.int64] = at - offsets[document] + firsts[document]
     return places
 
 

@@ -151,7 +151,8 @@ def chunks_in_order(
     """Yield record batches of ``chunk`` and ``count``, one row a chunk, in the order of first occurrence."""
     where = "" if groups is None else f'WHERE "group" IN ({", ".join(map(_quoted, groups))})'
     query = f"SELECT chunk, sum(count)::BIGINT AS count FROM {_table(path)} {where} GROUP BY chunk"
-    yield from connection.execute(f"{query} ORDER BY min(first), chunk").to_arrow_reader(1 << 18)
+    batches: Any = connection.execute(f"{query} ORDER BY min(first), chunk").to_arrow_reader(1 << 18)
+    yield from batches
 
 
 def _quoted(value: object) -> str:

@@ -21,8 +21,10 @@ from tokbench_plugins.bpe.backend import (
     BPELoadOptions,
     BPETrainOptions,
     SplitPattern,
+    check_split,
     load_saved,
     saved_files,
+    train_from_counts,
     train_tokenizer,
 )
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
@@ -49,6 +51,8 @@ SPEC = plugin.BackendSpec(
     load=partial(load_saved, kind="regex_bpe"),
     load_options=BPELoadOptions,
     train=_train,
+    train_counts=train_from_counts,
+    check_counts=check_split,
     train_options=RegexBPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,

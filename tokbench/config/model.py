@@ -6,9 +6,9 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
@@ -16,7 +16,7 @@ from tokbench.corpus.document_limit import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.foundation.parsing import SIZES, parse_size
 from tokbench.results.blocks import MARGIN, MOST_LOST, ConfigFile
-from tokbench.tokenizers.options import GivenOptions, Options
+from tokbench.tokenizers.options import GivenOptions, LocalPath, Options
 
 
 def _safe_name(name: str) -> str:
@@ -160,10 +160,21 @@ class CorpusEntry(_Entry):
 class TrainEntry(Options):
     """The training of a tokenizer."""
 
-    corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(description="the corpus to train on, or a list of them")
+    corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(
+        default=(), description="the corpus to train on, or a list of them"
+    )
+    counts: Annotated[tuple[LocalPath, ...], _ONE_OR_MORE] = Field(
+        default=(), description="instead: a table of counts that tokbench count made, or a list of them"
+    )
     vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
         description="size of the vocabulary; a list makes one tokenizer of each size"
     )
+
+    @model_validator(mode="after")
+    def _text_or_counts(self) -> Self:
+        if bool(self.corpus) == bool(self.counts):
+            raise ValueError("needs either 'corpus' or 'counts'")
+        return self
 
 
 class TokenizerEntry(_Entry):

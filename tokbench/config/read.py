@@ -106,14 +106,14 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
         config.most_lost = top.most_lost
     # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
-    config.tokenizers = _tokenizers(config)
+    config.tokenizers = {name: _with_counts(entry, config) for name, entry in _tokenizers(config).items()}
     report = _entry(ReportEntry, _section(located, "report", dict), ("report",), config)
     config.formats = report.formats if report else ()
     config.limits = _entry(Limits, _section(located, "limits", dict), ("limits",), config) or config.limits
     config.study = _section(located, "study", dict)
     known = {info.alias or name for name, info in TopLevel.model_fields.items()}
     config.further = {key: value for key, value in located.data.items() if key not in known}
-    config.named = frozenset(_section(located, "corpora", dict))
+    config.named = frozenset([*_section(located, "corpora", dict), *config.corpora])
     config.metrics = list(_metrics(config))
     _keep_only(config)
     return config
@@ -160,6 +160,21 @@ def _tokenizers(config: Config) -> dict[str, TokenizerEntry]:
     strings = {name: NamedTokenizerEntry(backend="", name=data) for name, data in written.items()}
     entries: dict[str, TokenizerEntry] = read | strings
     return {name: entries[name] for name in named if name in entries}
+
+
+def _with_counts(entry: TokenizerEntry, config: Config) -> TokenizerEntry:
+    """Make the tables of ``train: {counts: …}`` corpora of the source ``counts``, named like their files."""
+    if not entry.train or not entry.train.counts:
+        return entry
+    names = []
+    for path in entry.train.counts:
+        corpus = CorpusEntry.model_validate({"source": "counts", "evaluate": False, "path": str(path)})
+        name = path.stem
+        while config.corpora.get(name, corpus) != corpus:
+            name += "-counts"
+        config.corpora[name] = corpus
+        names.append(name)
+    return entry.model_copy(update={"train": entry.train.model_copy(update={"corpus": tuple(names)})})
 
 
 def _metrics(config: Config) -> Iterator[MetricEntry]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.tokenizers.backend import CountsFile
 from tokbench.tokenizers.options import Options
 
 
@@ -61,6 +62,15 @@ class HasFiles(Protocol):
     @property
     def files(self) -> Sequence[Path]:
         """In reading order; none if every run makes new copies."""
+
+
+@runtime_checkable
+class HasCounts(Protocol):
+    """A source of counts, which yields no documents: tokenizers are trained on it, nothing else."""
+
+    @property
+    def counts(self) -> CountsFile:
+        """The table."""
 
 
 @dataclass(frozen=True, kw_only=True)

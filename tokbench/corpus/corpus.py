@@ -15,13 +15,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.contract import Document, HasFiles, Source
+from tokbench.corpus.contract import Document, HasCounts, HasFiles, Source
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.excerpts import Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
+from tokbench.tokenizers.backend import CountsFile
 from tokbench.tokenizers.contract import HasNotes
 
 _USUAL: Final = (str, str, str, str, NoneType, str, str)
@@ -201,6 +202,9 @@ class Corpus:
         self.licence: str = plain(source.licence, str, "licence")
         self.notes: list[str] = plain(source.notes, list[str], "notes") if isinstance(source, HasNotes) else []
         self.files: list[Path] = plain(source.files, list[Path], "files") if isinstance(source, HasFiles) else []
+        self.counts: CountsFile | None = (
+            plain(source.counts, CountsFile, "counts") if isinstance(source, HasCounts) else None
+        )
         self.holdout = holdout
         self.parallel = parallel
         self.limit = limit
@@ -284,6 +288,12 @@ class Corpus:
             InputError: a document cannot be read or is too long, the corpus or a part of it is empty, groups of a
                 parallel corpus have different keys, or only some documents have gold words.
         """
+        if self.counts:
+            whole = self.counts.sha256
+            return Survey(whole, whole, self.counts.documents, self.counts.bytes)
+        return self._survey(progress, room)
+
+    def _survey(self, progress: Callable[[int], object], room: int) -> Survey:
         survey, first = Survey(), _FirstDocuments(self.limit)
         digest, left = DocumentHash(), DocumentHash()
         size = shown = 0

@@ -63,6 +63,7 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
         planner.corpus(name, corpus, partial(_read, progress, megabytes))
         megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
     progress(READING, megabytes, megabytes)
+    planner.counts()
     planner.metrics()
     planner.studies()
     planner.same_ids()
@@ -138,6 +139,10 @@ class _Planner:
             return
         self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
         total, room = _size_of_files(corpus), self._room
+        if corpus.counts and (entry.evaluate or entry.holdout or entry.parallel):
+            message = "counts are for training: write 'evaluate: false', without 'holdout' and 'parallel'"
+            self._problem((*path, "source"), message)
+            return
         survey = self._try(path, lambda: corpus.survey(lambda size: progress(size, total), room))
         if survey is not None:
             self._plan.corpora[name] = corpus
@@ -325,6 +330,23 @@ class _Planner:
         for name in weights:
             if problem := self._plan.corpus_problem(name):
                 self._problem(("weights", name), problem)
+
+    def counts(self) -> None:
+        """Refuse trainings on counts that their backends cannot do."""
+        for planned in self._plan.tokenizers:
+            if any(name not in self._plan.corpora for name in planned.train_on):
+                continue
+            tables, path = self._plan.counts(planned), ("tokenizers", planned.entry, "train")
+            if not tables:
+                continue
+            if planned.spec.train_counts is None:
+                able = ", ".join(spec.name for spec in self._registry.backends if spec.train_counts)
+                self._problem(path, f"backend {planned.spec.name!r} cannot be trained on counts; these can: {able}")
+            elif len(tables) < len(planned.train_on):
+                self._problem(path, "counts and texts cannot be mixed; count the texts, and add the tables")
+            elif problem := planned.spec.check_counts(planned.options, tables):
+                self._problem(path, problem)
+            self._plan.notes += [f"{planned.name}: {note}" for table in tables.values() for note in table.notes]
 
     def study_problems(self) -> None:
         for name, options in self._plan.studies.items():

@@ -27,7 +27,7 @@ from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer, Training
 from tokbench.results.cells import TokenizerState
-from tokbench.tokenizers.backend import GroupedText
+from tokbench.tokenizers.backend import CountsFile, GroupedText
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.options import Options
@@ -48,6 +48,8 @@ class TrainTokenizer(Job):
     options: Options
     vocab_size: int
     corpora: tuple[str, ...]
+    counts: Mapping[str, CountsFile]
+    """Tables by corpus, if it is trained on counts instead of text."""
     alone: bool
     """Train in a process in which no other tokenizers have been, so that its memory can be measured."""
 
@@ -78,6 +80,9 @@ class TrainTokenizer(Job):
 
         def train() -> Tokenizer:
             spec = context.registry.backends.get(self.backend)
+            if self.counts:
+                assert spec.train_counts is not None
+                return checked(spec.train_counts(self.counts, self.vocab_size, self.options, report))
             assert spec.train is not None
             return checked(spec.train(GroupedText(counted()), self.vocab_size, self.options, report))
 
@@ -90,6 +95,8 @@ class TrainTokenizer(Job):
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
             if isinstance(packed, Failure):
                 packed = packed.during("training")
+        documents += sum(table.documents for table in self.counts.values())
+        n_bytes += sum(table.bytes for table in self.counts.values())
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
         most, compiled = memory.n_bytes if self.alone else None, compilations() > compiled_before
         yield Training(facts, pickled, seconds, most, documents, n_bytes, compiled=compiled)
@@ -178,7 +185,7 @@ def take_training(
 def _train_side_by_side(
     plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
 ) -> dict[str, PreparedTokenizer]:
-    jobs = iter([_training(tokenizer.planned, alone=False) for tokenizer in waiting.values()])
+    jobs = iter([_training(plan, tokenizer.planned, alone=False) for tokenizer in waiting.values()])
     trained, texts = {}, dict[str, Reading]()
 
     def feeds(job: Job) -> dict[str, Reading]:
@@ -206,7 +213,7 @@ def train_one(
     is trained once more.
     """
     pool.progress(f"training {tokenizer.name}", 0, None)
-    job, texts = _training(tokenizer.planned, alone=alone), list[Reading]()
+    job, texts = _training(plan, tokenizer.planned, alone=alone), list[Reading]()
 
     def feeds() -> dict[str, Reading]:
         texts.append(_training_text(plan, job))
@@ -219,12 +226,21 @@ def train_one(
     return _trained(tokenizer, answer, texts[-1], pool, stored)
 
 
-def _training(planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
-    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, planned.train_on, alone)
+def _training(plan: Plan, planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
+    return TrainTokenizer(
+        planned.name,
+        planned.spec.name,
+        planned.options,
+        planned.vocab_size,
+        planned.train_on,
+        plan.counts(planned),
+        alone,
+    )
 
 
 def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
-    return Reading({name: plan.corpora[name].training_text() for name in job.corpora}, with_groups=True)
+    texts = [name for name in job.corpora if name not in job.counts]
+    return Reading({name: plan.corpora[name].training_text() for name in texts}, with_groups=True)
 
 
 def _trained(

@@ -13,7 +13,7 @@ from tokbench.foundation.errors import Problem, did_you_mean
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric, Role
 from tokbench.results.reporter import ReporterSpec
-from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.backend import BackendSpec, CountsFile
 from tokbench.tokenizers.options import GivenOptions, Options
 
 DESIGNED: Final = "the texts were chosen and not drawn, so that nothing is inferred from them"
@@ -80,6 +80,11 @@ class Plan:
     def groups(self, corpus: str) -> Mapping[str, int]:
         """Return the evaluated documents of each group of a corpus."""
         return self.surveys[corpus].groups
+
+    def counts(self, planned: PlannedTokenizer) -> dict[str, CountsFile]:
+        """Return the tables of counts that a tokenizer is trained on, by corpus."""
+        tables = {name: self.corpora[name].counts for name in planned.train_on}
+        return {name: table for name, table in tables.items() if table}
 
     def design(self, corpus: str) -> CorpusDesign:
         entry = self.config.corpora[corpus]

@@ -20,7 +20,7 @@ from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.version import __version__
 from tokbench.measuring.executor import ExecutorSpec
 from tokbench.registry.hookspecs import hookimpl
-from tokbench.tokenizers.backend import BackendSpec, FileKind, TrainProgress
+from tokbench.tokenizers.backend import BackendSpec, CountsFile, FileKind, TrainProgress
 from tokbench.tokenizers.batch import (
     check_encoded,
     check_id,
@@ -45,6 +45,7 @@ __all__ = [
     "BackendSpec",
     "BackendUnavailable",
     "CorpusSpec",
+    "CountsFile",
     "Document",
     "Encoded",
     "ExecutorSpec",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import GivenOptions, Options
@@ -42,8 +43,24 @@ class GroupedText:
         return iter(self._documents)
 
 
+class CountsFile(NamedTuple):
+    """A table of counts of pre-tokens, which stands for the text that was counted."""
+
+    path: Path
+    sha256: str
+    pattern: str
+    """The regular expression that split the text."""
+    documents: int
+    bytes: int
+    """Of the text, in UTF-8."""
+    notes: tuple[str, ...] = ()
+    """What the table lacks, for readers of the results."""
+
+
 Load = Callable[[Any], Tokenizer]
 Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
+TrainCounts = Callable[[Mapping[str, CountsFile], int, Any, TrainProgress], Tokenizer]
+"""As :data:`Train`, from tables of counts by the name of their corpus."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,10 @@ class FileKind:
 
 def _always(_: Any) -> bool:
     return True
+
+
+def _no_problem(*_: object) -> str:
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +126,10 @@ class BackendSpec:
     load_options: type[Options] = Options
     train: Train | None = None
     """``train(documents, vocab_size, options, progress) -> Tokenizer``; runs give a :class:`GroupedText`."""
+    train_counts: TrainCounts | None = None
+    """``train_counts(tables, vocab_size, options, progress) -> Tokenizer``."""
+    check_counts: Callable[[Any, Mapping[str, CountsFile]], str] = _no_problem
+    """``check_counts(options, tables)`` returns why it cannot be trained on them, such as another split."""
     train_options: type[Options] = Options
     min_vocab_size: int = 1
     """For training."""

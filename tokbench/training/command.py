@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="NAME", help="Train this tokenizer of CONFIG alone; may be repeated.")
 @click.option("--backend", help="Without CONFIG: the backend, or backend:value with its main option.")
 @click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
+@click.option("--counts", metavar="TABLE", help="Without CONFIG: a table of tokbench count to train on, and no text.")
 @click.option(
     "--document",
     type=click.Choice(["file", "line", "paragraph"]),
@@ -85,14 +86,14 @@ def train(
 
     if config is None:
         parsed = _from_options(**given)
-    elif given["backend"] or given["text"] or given["vocab_size"] or given["options"]:
+    elif given["backend"] or given["text"] or given["counts"] or given["vocab_size"] or given["options"]:
         raise click.UsageError(
-            "CONFIG says what to train; --backend, --text, --vocab-size and -O are for training without it"
+            "CONFIG says what to train; --backend, --text, --counts, --vocab-size and -O are for training without it"
         )
     else:
         parsed = read_config(config)
     store = None if no_store else open_store()
-    document = parsed.corpora["text"].options["document"] if config is None else None
+    document = parsed.corpora["text"].options.get("document") if config is None else None
     try:
         with progress_shown(log) as progress:
             trained = execute(parsed, output, progress, only=only, formats=formats, store=store)
@@ -116,6 +117,7 @@ def _from_options(
     *,
     backend: str | None,
     text: str | None,
+    counts: str | None,
     vocab_size: int | None,
     options: Sequence[str],
     document: str | None,
@@ -127,16 +129,21 @@ def _from_options(
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.terminal.documents import documents_of
 
-    if not backend or not text or not vocab_size:
-        raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
+    if not backend or not vocab_size or bool(text) == bool(counts):
+        raise click.UsageError("give a CONFIG, or --backend, --vocab-size, and either --text or --counts")
     resolved = Grammar(load_registry()).resolve_training(backend).with_options(parse_options(options), backend)
     entry: dict[str, object] = {"backend": resolved.backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
     entry |= resolved.options
-    document = document or documents_of(text, holdout)
+    if counts:
+        corpus: dict[str, object] = {"source": "counts", "path": counts, "evaluate": False}
+    else:
+        assert text
+        document = document or documents_of(text, holdout)
+        corpus = {"source": "text", "path": text, "document": document, "holdout": holdout}
     whole = {
         "schema": "tokbench/1",
         "name": "train",
-        "corpora": {"text": {"source": "text", "path": text, "document": document, "holdout": holdout}},
+        "corpora": {"text": corpus},
         "tokenizers": {name: entry},
         "metrics": ["compression"],
     }

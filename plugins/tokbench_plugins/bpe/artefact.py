@@ -47,6 +47,9 @@ class TrainingText(NamedTuple):
 
     bytes: int
 
+    left_out: str = ""
+    """What counts lacked, because it was too rare."""
+
 
 class CorpusDigest:
     """Passes documents on, then describes them; the digest covers each document's size and bytes, in order."""
@@ -129,7 +132,7 @@ def write_artefact(
         "tokbench": __version__,
         "kind": training.kind or ("naive_bpe" if pattern is None else "regex_bpe"),
         "options": {"pattern": pattern, "tie": training.tie, "vocab_size": training.vocab_size},
-        "corpus": None if corpus is None else corpus._asdict(),
+        "corpus": corpus and {name: value for name, value in corpus._asdict().items() if value != ""},  # noqa: PLC1901
         "special_tokens": dict(special.ids),
         "merges": list(map(list, merges)),
         **({} if training.rule is None else {"rule": dict(training.rule)}),

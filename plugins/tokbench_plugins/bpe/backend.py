@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord, read_artefact
-from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine, TrainSettings, train
+from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine, TrainSettings, check_engine, train
 from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.patterns import resolve_pattern
+from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
@@ -58,6 +58,31 @@ def load_saved(options: BPELoadOptions, kind: str) -> BPETokenizer:
     artefact = read_artefact(options.path, kind)
     special = artefact.special.with_more(options.special_tokens, 256 + len(artefact.merges))
     return BPETokenizer(artefact.merges, artefact.pattern, special, engine=options.engine, training=artefact.training)
+
+
+def check_split(options: Any, tables: Mapping[str, plugin.CountsFile]) -> str:
+    """Return why tables cannot be trained on with these options: they were counted with another split."""
+    for name, table in tables.items():
+        if table.pattern != resolve_pattern(options.pattern):
+            counted, wanted = pattern_name(table.pattern), pattern_name(options.pattern)
+            return f"{name} was counted with the split {counted}, and not {wanted}; count again, or change 'pattern'"
+    return ""
+
+
+def train_from_counts(
+    tables: Mapping[str, plugin.CountsFile], vocab_size: int, options: Any, progress: plugin.TrainProgress
+) -> BPETokenizer:
+    """Train on tables of counts: the merges are those of the text."""
+    from tokbench_plugins.counts.read import counts_of_tables, text_of_tables
+
+    check_engine("numba")
+    from tokbench_plugins.bpe.compiled.train import train_counts
+
+    merges = train_counts(counts_of_tables(tables, options.tie), vocab_size, options.tie, progress)
+    special = SpecialTokens({}).with_more(options.special_tokens, 256 + len(merges))
+    training = TrainingRecord(vocab_size, options.tie, text_of_tables(tables))
+    pattern = resolve_pattern(options.pattern)
+    return BPETokenizer(merges, pattern, special, engine=options.engine, training=training)
 
 
 def train_tokenizer(

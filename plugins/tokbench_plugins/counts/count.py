@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
-from tokbench_plugins.counts.table import KEY, CountFacts, part_of, rows_of, schema
+from tokbench_plugins.counts.facts import KEY, CountFacts, part_of, schema
+from tokbench_plugins.counts.rows import rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,5 +125,7 @@ def count_table(
         begin = None if numbers is None else np.fromiter(islice(numbers, len(some)), np.int64, len(some))
         counter.add(Block(data, offsets, begin, group))
         n_documents, n_bytes = n_documents + len(some), n_bytes + int(offsets[-1])
-    facts = CountFacts(resolve_pattern(pattern), n_documents, n_bytes, numbered=firsts is not None, parts=parts)
+    facts = CountFacts(
+        resolve_pattern(pattern), n_documents, n_bytes, numbered=firsts is not None, groups=(group,), parts=parts
+    )
     return pa.Table.from_batches(counter.rows(), schema().with_metadata({KEY: facts.as_json()}))

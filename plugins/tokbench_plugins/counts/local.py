@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple
 from tokbench import plugin
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.counts.count import BlockCounter
+from tokbench_plugins.counts.facts import CountFacts, position, schema
 from tokbench_plugins.counts.merge import Merged, Part, engine, merge
 from tokbench_plugins.counts.pieces import STDIN, Amount, Piece, PieceReader, Reading, pieces
-from tokbench_plugins.counts.table import CountFacts, schema
 
 _FLUSH_S: Final = 20
 _REPORT_S: Final = 0.2
@@ -206,7 +206,8 @@ def count(task: Task, report: Report) -> Counted:
     journal = _Journal(task)
     journal.open()
     done = {piece for one in journal.written for piece in one.pieces}
-    left = [piece for piece in pieces(task.files, task.reading) if piece not in done]
+    every = pieces(task.files, task.reading)
+    left = [piece for piece in every if piece not in done]
     resumed = sum(piece.size for piece in done)
     small = sum(piece.size for piece in left) < _SMALL
     here = small or task.processes == 1 or Path(STDIN) in task.files
@@ -225,9 +226,19 @@ def count(task: Task, report: Report) -> Counted:
     )
     rows = [Part(task.folder / name) for one in journal.written for name in one.files]
     with engine(task.memory, task.folder / "spill") as connection:
-        merged = merge(connection, rows, facts, task.output, task.least)
+        merged = merge(connection, rows, facts, task.output, least=task.least, late=_last_tenth(every))
     shutil.rmtree(task.folder)
     return Counted(merged, amount, resumed)
+
+
+def _last_tenth(every: Sequence[Piece]) -> int:
+    """Return where the last tenth of the files begins."""
+    behind = 0.9 * sum(piece.size for piece in every)
+    for piece in every:
+        if behind < piece.size:
+            return position(piece.file, piece.start + int(behind))
+        behind -= piece.size
+    return 0
 
 
 def _count_here(task: Task, left: list[Piece], report: Report) -> Iterator[Written]:

@@ -25,7 +25,7 @@ from tokbench.sources.files import find_files, group_names
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.counts.count import Block
-from tokbench_plugins.counts.table import position
+from tokbench_plugins.counts.facts import position
 
 Documents = Literal["file", "line"]
 Errors = Literal["strict", "replace", "skip"]

@@ -19,9 +19,9 @@ from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.counts import local, pieces
 from tokbench_plugins.counts.count import count_table
+from tokbench_plugins.counts.facts import PARTS, part_of, read_facts
 from tokbench_plugins.counts.merge import add_tables
 from tokbench_plugins.counts.pieces import Reading, find
-from tokbench_plugins.counts.table import PARTS, part_of, read_facts
 
 MEMORY = 1 << 30
 ALPHABET = [

@@ -1,0 +1,148 @@
+"""The command ``tokbench count``: the counts of pre-tokens of a corpus of any size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.parsing import parse_size
+from tokbench.terminal.options import common_options, examples, json_option, log_option, print_json, say
+
+if TYPE_CHECKING:
+    from tokbench.foundation.display import Log
+    from tokbench_plugins.counts.local import Counted
+    from tokbench_plugins.counts.merge import Merged
+
+
+def _size(value: str | None) -> int | None:
+    try:
+        return None if value is None else parse_size(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command(
+    epilog=examples(
+        "tokbench count texts/ -o news.counts",
+        'tokbench count "web/*.jsonl.zst" --group "{lang}" --memory 8GB -o web.counts',
+        "tokbench count --add monday.counts tuesday.counts -o week.counts",
+        "tokbench train --backend regex_bpe:gpt4 --counts news.counts --vocab-size 32768",
+    )
+)
+@click.argument("texts", nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The table to write.")
+@click.option("--pattern", default="gpt4", show_default=True, help="The split: gpt2, gpt4, o200k or an expression.")
+@click.option(
+    "--document",
+    type=click.Choice(["file", "line"]),
+    default="file",
+    show_default=True,
+    help="What a document of a text file is; a row of JSONL or Parquet is always one.",
+)
+@click.option("--field", default="text", show_default=True, help="The field of a row that holds the text.")
+@click.option("--group", default="", help='Count by group, such as "{language}" of files, or "{lang}" of rows.')
+@click.option("--intervals", is_flag=True, help="Count 16 parts of the text, for intervals: about twice the rows.")
+@click.option("--min-count", type=click.IntRange(1), default=1, help="Leave rarer pre-tokens out; training differs.")
+@click.option(
+    "--errors",
+    type=click.Choice(["strict", "replace", "skip"]),
+    default="strict",
+    show_default=True,
+    help="What to do with bytes that are not UTF-8.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=lambda _context, _option, value: _size(value),
+    help="Such as 8GB [default: half of what is free].",
+)
+@click.option("--processes", type=click.IntRange(1), help="[default: all cores]")
+@click.option("--add", is_flag=True, help="TEXTS are tables: add them.")
+@json_option
+@log_option
+@common_options
+def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log: Log, **given: Any) -> None:
+    """Count the pre-tokens of TEXTS: files, folders, patterns, or - for standard input.
+
+    A tokenizer that is trained on the table is the one that the texts give. A count that was stopped goes on when the
+    command is run again.
+    """
+    from tokbench_plugins.counts.merge import add_tables, available_memory
+
+    memory = given["memory"] or available_memory()
+    if add:
+        merged = add_tables([Path(name) for name in texts], output, memory, given["min_count"])
+        counted = None
+    else:
+        counted = _count(texts, output, memory, log, given)
+        merged = counted.merged
+    if as_json:
+        print_json(_facts(merged, output))
+    else:
+        _summary(merged, counted, output)
+
+
+def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: dict[str, Any]) -> Counted:
+    from tokbench.foundation.display import progress_shown
+    from tokbench_plugins.bpe.patterns import resolve_pattern
+    from tokbench_plugins.counts.local import Task, count
+    from tokbench_plugins.counts.merge import cores
+    from tokbench_plugins.counts.pieces import Reading, find
+
+    try:
+        pattern = resolve_pattern(given["pattern"])
+    except ValueError as error:
+        raise InputError(f"--pattern: {error}") from error
+    found = find(texts)
+    if found.left_out:
+        say(f"{len(found.left_out):,} files are not text and left out, such as {found.left_out[0]}", err=True)
+    total = sum(path.stat().st_size for path in found.files if path.is_file())
+    reading = Reading(pattern, *(given[name] for name in ("document", "field", "group", "errors")))
+    task = Task(
+        tuple(found.files),
+        reading,
+        output,
+        memory,
+        given["processes"] or cores(),
+        given["intervals"],
+        given["min_count"],
+    )
+    with progress_shown(log) as progress:
+        return count(task, lambda read: progress("counting (MB)", read / 1e6, total / 1e6 if total else None))
+
+
+def _facts(merged: Merged, output: Path) -> dict[str, object]:
+    from tokbench_plugins.counts.facts import LeftOut
+
+    facts = merged.facts
+    left_out = facts.left_out or LeftOut(1)
+    return {
+        "table": str(output),
+        "pattern": facts.pattern_name,
+        "bytes": facts.bytes,
+        "documents": facts.documents,
+        "pretokens": merged.pretokens,
+        "different": merged.different,
+        "different_bytes": merged.chunk_bytes,
+        "training_memory": merged.training_memory,
+        "left_out": {"different": left_out.different, "pretokens": left_out.pretokens, "bytes": left_out.bytes},
+    }
+
+
+def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
+    facts = merged.facts
+    say(
+        f"{output}: {facts.bytes / 1e6:,.1f} MB, {facts.documents:,} documents, {merged.pretokens:,} pre-tokens, "
+        f"{merged.different:,} different (split {facts.pattern_name})"
+    )
+    if merged.late:
+        say(f"The last tenth of the text brought {merged.late / merged.different:.1%} of them.")
+    if facts.left_out:
+        say(f"{facts.left_out}")
+    if counted and counted.amount.bad:
+        say(f"{counted.amount.bad:,} bytes were not UTF-8, the first at {counted.amount.first_bad}")
+    memory = f"{merged.training_memory / 1e9:.1f} GB"
+    say(f"Training on it takes about {memory}. Next: tokbench train --counts {output} --vocab-size 32768")

@@ -30,6 +30,7 @@ APPLICATIONS = (
 """The rooms and files that may name plugins: what a user asks of them is about one, and the door has names of all."""
 
 WORDS = {
+    "counts": "tables of counts that stand for text: a key of train, and the source that reads them",
     "code": "source code: a part of what the store knows a plugin by",
     "documents": "the documents of sums and surveys, and their number",
     "pairs": "comparisons of two tokenizers, a key of results.json",

@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written(write_config, tmp_path):
         (
             "  a: {source: sample}",
             "  b: {backend: naive_bpe, train: {vocab_size: 300}}",
-            ["6:34: the key 'corpus' is missing"],
+            ["6:34: train: needs either 'corpus' or 'counts'"],
         ),
     ],
 )

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
-    "BackendSpec": {"load": "options", "train": "documents, vocab_size, options, progress", "local": "options"},
+    "BackendSpec": {
+        "load": "options",
+        "train": "documents, vocab_size, options, progress",
+        "train_counts": "tables, vocab_size, options, progress",
+        "check_counts": "options, tables",
+        "local": "options",
+    },
     "MetricFamily": dict.fromkeys(("text", "timed", "isolated", "make"), "options"),
     "StudySpec": {
         "run": "context, options",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -64,13 +64,30 @@ class HasFiles(Protocol):
         """In reading order; none if every run makes new copies."""
 
 
+class CountedChunk(NamedTuple):
+    """A pre-token of a table of counts."""
+
+    text: str
+    times: int
+    group: str
+    part: int
+    """Of the text, for intervals."""
+
+
 @runtime_checkable
 class HasCounts(Protocol):
-    """A source of counts, which yields no documents: tokenizers are trained on it, nothing else."""
+    """A source of counts of pre-tokens, which yields no documents."""
 
     @property
     def counts(self) -> CountsFile:
         """The table."""
+
+    @property
+    def groups(self) -> Mapping[str, int]:
+        """The number of chunks of each group."""
+
+    def chunks(self) -> Iterator[CountedChunk]:
+        """Yield all chunks in a fixed order."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tokbench.corpus.contract import Document, HasCounts, HasFiles, Source
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.excerpts import Excerpt, Excerpts
-from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.shards import Shard, shards, shards_of_counts
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
@@ -243,7 +243,10 @@ class Corpus:
         )
 
     def shards(self) -> Iterator[Shard]:
-        """Return the evaluated documents in shards."""
+        """Return the evaluated documents in shards, or the chunks of counts."""
+        if self.counts:
+            chunks = self.source.chunks()  # type: ignore[attr-defined]
+            return shards_of_counts(self.name, chunks, self.counts.pattern)
         documents = self.evaluation()
         if self.parallel:
             documents = (document._replace(key=_shared_key(document)) for document in documents)
@@ -290,7 +293,8 @@ class Corpus:
         """
         if self.counts:
             whole = self.counts.sha256
-            return Survey(whole, whole, self.counts.documents, self.counts.bytes)
+            groups = plain(self.source.groups, dict[str, int], "groups")  # type: ignore[attr-defined]
+            return Survey(whole, whole, self.counts.documents, self.counts.bytes, self.counts.bytes, groups)
         return self._survey(progress, room)
 
     def _survey(self, progress: Callable[[int], object], room: int) -> Survey:

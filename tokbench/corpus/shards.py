@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, islice, pairwise
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.contract import Document
+from tokbench.corpus.contract import CountedChunk, Document
 from tokbench.corpus.words.find import Spans, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
 from tokbench.corpus.words.graphemes import Clusters, find_clusters
@@ -26,6 +28,9 @@ T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20
 """A shard is complete with this many characters."""
+
+SHARD_CHUNKS: Final = 1 << 16
+"""The chunks of a shard of counts."""
 
 _LEAST: Final = 4
 
@@ -54,6 +59,11 @@ class Shard:
     ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. The shard notices when one is read:
     results without them hold wherever the same documents are.
     """
+
+    split: str = ""
+    """The regular expression that made the documents, where they are counted chunks."""
+    times: NDArray[np.int64] | None = None
+    """int64[d], how often each chunk occurs; ``None`` where documents are texts."""
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
         self._place = ShardPlace(
@@ -138,6 +148,8 @@ class Shard:
         joined = "".join(self.texts).encode()
         head = [self.group, self.parallel, len(self), self.n_chars.tolist(), self.unit_keys.tolist()]
         digest = hashlib.sha256(json.dumps(head).encode())
+        if self.times is not None:
+            digest.update(self.split.encode() + self.times.tobytes())
         if self.gold:
             words, punctuation, morphemes = self.gold
             for array in (*words, punctuation, morphemes):
@@ -239,6 +251,24 @@ def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: in
             yield close(group)
     for group in list(open_):
         yield close(group)
+
+
+def shards_of_counts(corpus: str, chunks: Iterable[CountedChunk], split: str) -> Iterator[Shard]:
+    """Yield chunks of a table in shards of one group; the parts of the text are the sampling units."""
+    first: Counter[str] = Counter()
+    for group, some in groupby(chunks, attrgetter("group")):
+        while batch := list(islice(some, SHARD_CHUNKS)):
+            rows = range(first[group], first[group] + len(batch))
+            documents = [
+                Document(chunk.text, group, str(row), f"row {row + 1}") for row, chunk in zip(rows, batch, strict=True)
+            ]
+            shard = Shard(corpus, group, first[group], documents, by_key=False)
+            parts = np.fromiter((chunk.part for chunk in batch), np.int64, len(batch))
+            shard.unit_keys = unit_keys(parts, zlib.crc32(group.encode("utf-8")))
+            shard.split = split
+            shard.times = np.fromiter((chunk.times for chunk in batch), np.int64, len(batch))
+            first[group] += len(batch)
+            yield shard
 
 
 def _is_end(text: str, size: int) -> bool:

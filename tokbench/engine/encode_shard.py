@@ -20,7 +20,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone, Encoded, Tokenizer
+from tokbench.tokenizers.contract import CountsAlone, Encoded, HasSplit, Tokenizer
 from tokbench.tokenizers.options import Options
 
 
@@ -128,7 +128,7 @@ class EncodeShard(Job):
         if self.much_text:
             attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is reported there
         with doing(ENCODING):  # its end is a look at what the tokenizer did to the process
-            arrays = _encode(loaded.tokenizer, self.shard)
+            arrays = _other_split(loaded.tokenizer, self.shard) or _encode(loaded.tokenizer, self.shard)
         encoded_at = time.process_time()
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
@@ -164,6 +164,13 @@ _DOCUMENT: Final = "document "
 
 def _place(shard: Shard) -> str:
     return f"corpus {shard.corpus}, group {shard.group}"
+
+
+def _other_split(tokenizer: Tokenizer, shard: Shard) -> Failure | None:
+    """Return why counted chunks say nothing of a tokenizer: it does not split text into them."""
+    if not shard.split or (isinstance(tokenizer, HasSplit) and tokenizer.split == shard.split):
+        return None
+    return Failure("counts need a tokenizer with their split, and its split is another or unknown", no_ids=True)
 
 
 def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] | Failure:

@@ -190,7 +190,7 @@ class TrainedShares:
     def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
         """Return the share of the documents of groups; ``None`` if that is unknown."""
         names = self._train_on[name]
-        if not names or any(self._plan.corpora[one].counts for one in names):
+        if not names or any(self._plan.corpora[one].counts for one in (*names, corpus)):
             return None
         if (names, corpus) not in self._counts:
             self._counts[names, corpus] = self._count(names, corpus)

@@ -63,8 +63,8 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
         planner.corpus(name, corpus, partial(_read, progress, megabytes))
         megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
     progress(READING, megabytes, megabytes)
-    planner.counts()
     planner.metrics()
+    planner.counts()
     planner.studies()
     planner.same_ids()
     planner.bindings()
@@ -139,8 +139,8 @@ class _Planner:
             return
         self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
         total, room = _size_of_files(corpus), self._room
-        if corpus.counts and (entry.evaluate or entry.holdout or entry.parallel):
-            message = "counts are for training: write 'evaluate: false', without 'holdout' and 'parallel'"
+        if corpus.counts and (entry.holdout or entry.parallel):
+            message = "counts have no documents to hold out or to pair: remove 'holdout' and 'parallel'"
             self._problem((*path, "source"), message)
             return
         survey = self._try(path, lambda: corpus.survey(lambda size: progress(size, total), room))
@@ -332,7 +332,13 @@ class _Planner:
                 self._problem(("weights", name), problem)
 
     def counts(self) -> None:
-        """Refuse trainings on counts that their backends cannot do."""
+        """Refuse trainings on counts that their backends cannot do; note what is not measured on counts."""
+        of_text = [family.name for family, _ in self._plan.metrics if family.text and not family.from_counts]
+        for name in self._plan.measured if of_text else ():
+            if self._plan.corpora[name].counts:
+                self._plan.notes.append(
+                    f"corpus {name}: a table of counts, on which {', '.join(of_text)} cannot be measured"
+                )
         for planned in self._plan.tokenizers:
             if any(name not in self._plan.corpora for name in planned.train_on):
                 continue

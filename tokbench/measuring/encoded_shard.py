@@ -206,14 +206,22 @@ class EncodedShard:
         edits = self.losses["edits beyond NFC"]
         return np.equal(edits, 0)
 
+    @property
+    def times(self) -> NDArray[np.int64] | None:
+        """int64[n], how often each token occurs, where documents are counted chunks."""
+        return None if self.shard.times is None else np.repeat(self.shard.times, self.tokens)
+
     @cached_property
     def id_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """int64[k] twice: the ids that occur, rising, and how often each occurs in all documents."""
-        ids = self.ids
+        ids, times = self.ids, self.times
         most = int(ids.max(initial=0)) + 1
+        if times is not None:
+            distinct, at = np.unique(ids, return_inverse=True)
+            return distinct.astype(np.int64), np.bincount(at, weights=times).astype(np.int64)
         if most > _IDS_FOR_EACH * (len(ids) + _IDS_FOR_EACH):  # ids up to 2**32, as if all byte strings had one
-            distinct, times = np.unique(ids, return_counts=True)
-            return distinct.astype(np.int64), times.astype(np.int64, copy=False)
+            distinct, counts = np.unique(ids, return_counts=True)
+            return distinct.astype(np.int64), counts.astype(np.int64, copy=False)
         counts = np.bincount(ids, minlength=most)
         present = np.flatnonzero(counts)
         return present, counts[present]

@@ -101,15 +101,21 @@ class Plan:
         if family.without_corpus:
             return []
         chosen = self.bound.get(family.name)
-        return self.measured if chosen is None else [name for name in self.corpora if name in chosen]
+        names = self.measured if chosen is None else [name for name in self.corpora if name in chosen]
+        return [name for name in names if family.from_counts or not self.corpora[name].counts]
 
     def families_on(self, corpus: str) -> list[MetricFamily]:
         return [family for family, _ in self.metrics if family.text and corpus in self.corpora_of(family)]
 
     def corpora_with(self, roles: Iterable[Role]) -> list[str]:
-        """Return the corpora on which every family is measured that has one of these roles."""
+        """Return the corpora on which every family is measured that has one of these roles, and can be."""
         families = [family for role in roles if (family := self.family(role))]
-        return [corpus for corpus in self.measured if all(corpus in self.corpora_of(family) for family in families)]
+
+        def has(corpus: str, family: MetricFamily) -> bool:
+            beyond = bool(self.corpora[corpus].counts) and not family.from_counts
+            return beyond or corpus in self.corpora_of(family)
+
+        return [corpus for corpus in self.measured if all(has(corpus, family) for family in families)]
 
     def family(self, role: Role) -> MetricFamily | None:
         return next((family for family, _ in self.metrics if family.has_role(role)), None)

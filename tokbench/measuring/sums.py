@@ -43,6 +43,8 @@ class Sums:
     def of(cls, shard: Shard, **values: NDArray[Any]) -> Sums:
         """Sum quantities over a shard, from one number of each document."""
         units, places = shard.sampled
+        if shard.times is not None:
+            values = {name: numbers * shard.times for name, numbers in values.items()}
         return cls(len(shard), {name: _added(places, numbers, len(units)) for name, numbers in values.items()}, units)
 
     @classmethod

@@ -41,4 +41,5 @@ SPEC: Final = counted(
     ),
     _of_text("bytes", "bytes", of=("bytes",)).means("Σ bytes", "Size of the text in UTF-8."),
     _of_text("chars", "chars", of=("characters",)).means("Σ code points", "Size of the text in Unicode code points."),
+    from_counts=True,
 )

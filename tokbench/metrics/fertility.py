@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
+
 from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
@@ -19,6 +21,9 @@ class Fertility(SummedMetric):
     _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> UnitSums:
+        if encoded.shard.times is not None:
+            chunks = np.ones(len(encoded.shard), dtype=np.int64)
+            return UnitSums(frozenset({"pretoken"}), Sums.of(encoded.shard, tokens=encoded.tokens, words=chunks))
         unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
         counted = count_by_document(encoded.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
@@ -38,6 +43,7 @@ SPEC: Final = MetricFamily(
     name="fertility",
     summary="tokens per word, the word defined language by language",
     text=Fertility,
+    from_counts=True,
     options=WordOptions,
     values=(
         Metric("fertility", "tokens/word", "lower", headline=True, role=Role.TOKENS_PER_WORD).means(
@@ -46,7 +52,8 @@ SPEC: Final = MetricFamily(
             "the word: gold words if the configuration asks for them; else UAX #29 words; what stands between "
             "spaces for Korean; for Thai, Lao, Khmer, Burmese, Chinese and Japanese the words of ICU's "
             "dictionaries where the extra icu is installed, and without it a letter or digit with its combining "
-            "marks; syllables for Tibetan and Dzongkha. Not comparable between groups whose units differ.",
+            "marks; syllables for Tibetan and Dzongkha; pre-tokens in tables of counts. Not comparable between "
+            "groups whose units differ.",
         ),
         Metric("words", "words", "none", loss_cannot_help="it is counted on the text alone").means(
             "Σ words", "Words of the text, in the unit of the fertility."

@@ -90,6 +90,7 @@ SPEC: Final = MetricFamily(
     summary="share of the vocabulary in use, Rényi and Shannon efficiency, entropy, type-token ratio",
     version=2,
     text=VocabularyMetric,
+    from_counts=True,
     options=VocabularyOptions,
     values=(
         _of_use("vocab_utilization", "share of ids", "higher", label="vocabulary used").means(

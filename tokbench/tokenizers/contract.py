@@ -274,6 +274,15 @@ class ThreadSafe(Protocol):
 
 
 @runtime_checkable
+class HasSplit(Protocol):
+    """Capability: encodes the chunks of a pre-tokenization split one by one."""
+
+    @property
+    def split(self) -> str | None:
+        """The regular expression; ``None`` without a split."""
+
+
+@runtime_checkable
 class HasNotes(Protocol):
     """Capability: has notes that a reader of the report must know."""
 

@@ -126,6 +126,11 @@ class BPETokenizer(EncodesAroundSpecial):
         return merges_of_vocabulary(self.vocabulary)
 
     @property
+    def split(self) -> str | None:
+        """The regular expression of its split."""
+        return self.pattern
+
+    @property
     def pattern(self) -> str | None:
         pattern: str | None = self._encoder.split.pattern
         return pattern

@@ -12,11 +12,14 @@ from pydantic import Field
 
 from tokbench import plugin
 
+_COLUMNS: Final = ("chunk", "count", "group", "part")
+
 
 class CountsOptions(plugin.Options):
     """Options of ``source: counts``."""
 
     path: plugin.LocalPath = Field(description="a table that tokbench count made")
+    group: str = Field(default="", description="name of the text of a table without groups; default: by the file")
 
 
 class CountsSource:
@@ -31,7 +34,7 @@ class CountsSource:
             self._facts = read_facts(options.path)
         except ImportError as error:
             raise plugin.InputError("the source 'counts' needs pyarrow: pip install 'tokbench[counts]'") from error
-        self._path = options.path
+        self._path, self._options = options.path, options
         self.files: Sequence[Path] = [options.path]
 
     @cached_property
@@ -43,6 +46,29 @@ class CountsSource:
         return plugin.CountsFile(
             self._path, digest, self._facts.pattern, self._facts.documents, self._facts.bytes, notes
         )
+
+    @cached_property
+    def groups(self) -> dict[str, int]:
+        """The number of rows of each group."""
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        counted = pc.value_counts(pq.read_table(self._path, columns=["group"])["group"])
+        return {self._named(pair["values"]): pair["counts"] for pair in counted.to_pylist()}
+
+    def chunks(self) -> Iterator[plugin.CountedChunk]:
+        """Yield the rows, group by group."""
+        import pyarrow.parquet as pq
+
+        for group in self._facts.groups:
+            for batch in pq.ParquetFile(self._path).iter_batches(1 << 16):
+                rows = batch.to_pydict()
+                for chunk, times, name, part in zip(*(rows[key] for key in _COLUMNS), strict=True):
+                    if name == group:
+                        yield plugin.CountedChunk(chunk.decode(), times, self._named(group), part)
+
+    def _named(self, group: str) -> str:
+        return group or self._options.group or self._path.stem
 
     def documents(self) -> Iterator[plugin.Document]:
         raise plugin.InputError(f"{self._path}: counts have no documents")

@@ -13,7 +13,9 @@ from typing import Final, Literal
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.morae import MORAE_OF, morae_work
 
-Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct"]
+Unit = Literal[
+    "uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct", "pretoken"
+]
 
 UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
     "uax29": ("word (UAX #29)", "words (UAX #29)"),
@@ -25,6 +27,7 @@ UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
     "mora": ("mora", "morae"),
     "gold": ("word (gold)", "words (gold)"),
     "gold_nonpunct": ("word (gold, no punctuation)", "words (gold, no punctuation)"),
+    "pretoken": ("pre-token", "pre-tokens"),
 }
 """Singular and plural."""
 

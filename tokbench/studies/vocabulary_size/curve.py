@@ -28,6 +28,7 @@ SPEC: Final = MetricFamily(
     name="curve",
     summary="how often each id occurs: the basis of 'study: vocabulary'",
     text=CountTokens,
+    from_counts=True,
     values=(),
     companion="curve",
     role=Role.ID_COUNTS,

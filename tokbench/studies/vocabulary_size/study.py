@@ -220,6 +220,8 @@ class _Study:
         return TextTotals(sums.documents, sums.by_bucket("bytes"), counted, unit)
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
+        if self.plan.corpora[corpus].counts:  # counts tell nothing of losses, and the answer says so
+            return None
         wanted = [metric.id for role in (Role.ERRORS, Role.LOST_CHARACTERS) if (metric := self.plan.metric(role))]
         errors, lost = (
             [value for name in names if (value := self.values.get((name, corpus, metric))) is not None]

@@ -11,7 +11,7 @@ one plugin of each kind.
 
 from __future__ import annotations
 
-from tokbench.corpus.contract import CorpusSpec, CountedChunk, Document
+from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import read_file, read_regular
@@ -45,7 +45,6 @@ __all__ = [
     "BackendSpec",
     "BackendUnavailable",
     "CorpusSpec",
-    "CountedChunk",
     "CountsFile",
     "Document",
     "Encoded",

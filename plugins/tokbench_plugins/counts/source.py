@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench.corpus.contract import CountedChunk
 
 _COLUMNS: Final = ("chunk", "count", "group", "part")
 
@@ -56,7 +57,7 @@ class CountsSource:
         counted = pc.value_counts(pq.read_table(self._path, columns=["group"])["group"])
         return {self._named(pair["values"]): pair["counts"] for pair in counted.to_pylist()}
 
-    def chunks(self) -> Iterator[plugin.CountedChunk]:
+    def chunks(self) -> Iterator[CountedChunk]:
         """Yield the rows, group by group."""
         import pyarrow.parquet as pq
 
@@ -65,7 +66,7 @@ class CountsSource:
                 rows = batch.to_pydict()
                 for chunk, times, name, part in zip(*(rows[key] for key in _COLUMNS), strict=True):
                     if name == group:
-                        yield plugin.CountedChunk(chunk.decode(), times, self._named(group), part)
+                        yield CountedChunk(chunk.decode(), times, self._named(group), part)
 
     def _named(self, group: str) -> str:
         return group or self._options.group or self._path.stem

@@ -120,9 +120,12 @@ class _Counter:
         import pyarrow.parquet as pq
 
         path = self._task.folder / f"{self._name}-{self._n_files}.parquet"
-        with pq.ParquetWriter(path, schema(), compression="zstd", compression_level=1) as writer:
-            for rows in self._table.rows():
-                writer.write_batch(rows)
+        try:
+            with pq.ParquetWriter(path, schema(), compression="zstd", compression_level=1) as writer:
+                for rows in self._table.rows():
+                    writer.write_batch(rows)
+        except OSError as error:
+            raise plugin.InputError(f"{path}: cannot be written: {error}; make room, and run it again") from error
         self._n_files += 1
         self._written.files.append(path.name)
         self._table = BlockCounter(self._task.reading.pattern, parts=self._task.parts)
@@ -255,6 +258,7 @@ def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterat
     lines: dict[Connection, Any] = {}
     reading: dict[Connection, int] = {}
     waiting = iter(left)
+    failed: Exception | None = None
     read = 0
     try:
         for _ in range(min(task.processes, len(left))):
@@ -269,22 +273,24 @@ def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterat
                 assert isinstance(line, Connection)
                 try:
                     answer = line.recv()
-                except EOFError:
-                    raise _died(lines[line], task) from None
-                if isinstance(answer, Exception):
-                    raise answer
+                except (EOFError, ConnectionError):
+                    answer = _died(lines[line], task)
                 if isinstance(answer, int):
                     reading[line] = answer
+                    report(read + sum(reading.values()))
+                    continue
+                if isinstance(answer, Exception):  # the others end their pieces
+                    failed, waiting = answer, iter(())
+                elif answer.written:
+                    yield answer.written
+                if isinstance(answer, Exception) or answer.piece is None:
+                    lines.pop(line).join()
                 else:
-                    if answer.written:
-                        yield answer.written
-                    if answer.piece is None:
-                        lines.pop(line).join()
-                        continue
                     reading.pop(line, None)
                     read += answer.piece.size
                     line.send(next(waiting, None))
-                report(read + sum(reading.values()))
+        if failed:
+            raise failed
     finally:
         for process in lines.values():
             process.terminate()

@@ -102,15 +102,23 @@ def find(names: Sequence[str]) -> FoundFiles:
         if name == STDIN:
             files[path] = None
         elif path.is_dir():
-            inside = find_files(path / "**")
-            good = [one for one in inside if one.suffix == ".parquet" or not _is_binary(one)]
-            left_out += [one for one in inside if one not in set(good)]
-            files |= dict.fromkeys(good)
+            for inside in _files(name, path / "**"):
+                if inside.suffix != ".parquet" and _is_binary(inside):
+                    left_out.append(inside)
+                else:
+                    files[inside] = None
         else:
-            files |= dict.fromkeys(find_files(path))
+            files |= dict.fromkeys(_files(name, path))
     if not files:
         raise plugin.InputError(f"{', '.join(names)}: no file holds text")
     return FoundFiles(list(files), left_out)
+
+
+def _files(name: str, pattern: Path) -> list[Path]:
+    try:
+        return find_files(pattern)
+    except plugin.InputError as error:
+        raise plugin.InputError(f"no file matches {name!r}; give files, folders or patterns") from error
 
 
 def _is_binary(path: Path) -> bool:

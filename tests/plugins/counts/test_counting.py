@@ -3,6 +3,8 @@
 import gzip
 import json
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -258,3 +260,35 @@ def test_files_that_are_no_tables(tmp_path, damage):
     path.write_bytes(path.read_bytes()[:-9]) if damage == "cut" else pq.write_table(pa.table({"text": ["a"]}), path)
     with pytest.raises(InputError, match=r"a\.counts"):
         read_facts(path)
+
+
+CALL = "from tokbench.cli.main import main; import sys; sys.argv = ['tokbench', 'count', *sys.argv[1:]]; main()"
+
+
+def call(*arguments, before="", **more):
+    command = [sys.executable, "-c", before + CALL, *map(str, arguments), "--log", "none"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing(tmp_path):
+    folder = write(tmp_path / "in", texts(20, 3000, seed=7))
+    limit = "import sys; sys.dont_write_bytecode = True; import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
+    full = call(folder, "-o", tmp_path / "out", before=limit)
+    assert (full.returncode, "Traceback" in full.stderr) == (2, False)
+    assert call(folder, "-o", tmp_path / "out").returncode == 0
+    assert rows(tmp_path / "out") == expected(texts(20, 3000, seed=7), "gpt4")
+
+
+@pytest.mark.slow
+def test_standard_input(tmp_path):
+    assert call("-", "-o", tmp_path / "out", input="no no\nno!").returncode == 0
+    assert rows(tmp_path / "out") == expected(["no no\nno!"], "gpt4")
+
+
+@pytest.mark.slow
+def test_a_bad_byte_is_named_by_another_process(tmp_path, small):
+    folder = write(tmp_path / "in", texts(5, 300, seed=8))
+    (folder / "003.txt").write_bytes(b"good\nbad \xff\n")
+    with pytest.raises(InputError, match=r"003\.txt:2:5: byte 0xff"):
+        counted(folder, processes=2)

@@ -1,0 +1,146 @@
+"""The section of the study: a front, a table and a chart for each size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tokbench.foundation.visible_text import visible
+from tokbench.plugin.report import CellTables, Column, Figure, Heading, Node, Paragraph, Rich, Row, Section, Table
+from tokbench.plugin.report import TextCell as Cell
+from tokbench.report.answer.line import AnswerLine
+from tokbench.report.answer.words import percent
+from tokbench.report.charts.labels import Box, place
+from tokbench.report.charts.plane import Plane, linear_axis
+from tokbench.report.charts.svg import COLOURS, Drawing
+from tokbench.report.escaping import cut
+from tokbench.report.section import Chart, SectionSpec
+from tokbench_plugins.mixtures.block import MIXTURES, Mixtures
+from tokbench_plugins.mixtures.front import Standing, sizes_of, standings
+
+_EXPLANATION: Final = (
+    "A vocabulary was trained on each mixture of languages, and every text was measured with it. A mixture is a weighted "
+    "sum of counts, rounded half up; alpha makes the share of a language proportional to its bytes ** alpha (Conneau et "
+    "al. 2020), so that 1 is the text as it is and 0 makes all alike. A language's loss is what it needs beyond the "
+    "mixture and split that suit it best. Bold are those that no other beats in both numbers."
+)
+_CAPTION: Final = (
+    "Right: more tokens over all text. Up: the worst language is nearer to its own best. The line joins what no other "
+    "beats in both."
+)
+_WIDTH, _HEIGHT, _FRAME = 960, 420, Box(56.0, 14.0, 944.0, 370.0)
+_LONGEST: Final = 28
+_MOST: Final = 8
+_COLUMNS: Final = (
+    Column("trained on", sort="ascending"),
+    Column("bytes per token, all text", numeric=True, sort="descending"),
+    Column("more tokens, all text", numeric=True, sort="ascending"),
+    Column("worst language"),
+    Column("more tokens than its best", numeric=True, sort="ascending"),
+)
+
+
+def mixtures_document(tables: CellTables) -> Section | None:
+    """Return the section; ``None`` without a study of mixtures."""
+    block = tables.results.studies.get(MIXTURES)
+    if block is None:
+        return None
+    nodes: list[Node] = [Paragraph(_EXPLANATION)]
+    for size in sizes_of(block):
+        found = standings(block, size)
+        heading = f"Mixtures at {size:,} tokens"
+        nodes += [
+            Heading(heading),
+            Rich([Figure(_chart(found, heading), _CAPTION, label=heading)]),
+            _table(found, heading),
+            _by_language(block, [standing for standing in found if standing.on_front][:_MOST], heading),
+        ]
+    return Section("mixtures", "Shares of languages", nodes)
+
+
+def mixtures_answer(tables: CellTables) -> Iterator[AnswerLine]:
+    """Yield the mixture that is best for the language that fares worst, and what it costs over all text."""
+    block = tables.results.studies.get(MIXTURES)
+    if block is not None:
+        several = len(sizes_of(block)) > 1
+        said = (f"At {size:,}: " * several + _sentence(standings(block, size)) for size in sizes_of(block))
+        yield AnswerLine("Mixtures", tuple(said))
+
+
+def _sentence(found: Sequence[Standing]) -> str:
+    fewest, fair = found[0], min(found, key=lambda standing: standing.worst_more)
+    best = "mixture and split that suit it" if len({one.row.pattern for one in found}) > 1 else "mixture that suits it"
+    loss = f"{fair.worst} needs {percent(fair.worst_more)} more tokens than with the {best} best"
+    if fair is fewest:
+        return f"{fair.name} is best over all text and for the worst language: {loss}."
+    cost = f"at {percent(fair.more)} more tokens over all text than {fewest.name}"
+    return f"{fair.name} is best for the worst language: {loss}, {cost} (there {_worst(fewest)})."
+
+
+def _worst(standing: Standing) -> str:
+    return f"{standing.worst} +{percent(standing.worst_more)}"
+
+
+def _table(found: Sequence[Standing], heading: str) -> Table:
+    rows = []
+    for standing in found:
+        look, row = "best" * standing.on_front, standing.row
+        title = f"{row.ids:,} tokens, all that the text gives" if row.ids < row.vocab_size else ""
+        cells = [
+            Cell(line=standing.name, look=look, title=title, value=standing.name),
+            Cell(line=f"{standing.bytes_per_token:.3f}", value=standing.bytes_per_token),
+            Cell(line=percent(standing.more), value=standing.more),
+            Cell(line=standing.worst),
+            Cell(line=percent(standing.worst_more), value=standing.worst_more),
+        ]
+        rows.append(Row(cells))
+    return Table(f"{heading}, the fewest over all text first", _COLUMNS, rows, label=heading)
+
+
+def _by_language(block: Mixtures, leading: Sequence[Standing], heading: str) -> Table:
+    columns = [
+        Column("language", sort="ascending"),
+        *(Column(standing.name, numeric=True, sort="descending") for standing in leading),
+    ]
+    rows = []
+    for name, share in block.text.items():
+        cells = [Cell(line=name, value=name, title=f"{percent(share)} of all text")]
+        for standing in leading:
+            ratio, trained = standing.languages[name], block.shares[standing.row.mixture].get(name, 0.0)
+            title = f"{percent(trained)} of the training text; {standing.row.tokens[name]:,} tokens"
+            cells.append(Cell(line=f"{ratio:.3f}", value=ratio, title=title))
+        rows.append(Row(cells))
+    return Table("Bytes per token by language, on the front", columns, rows, label=f"Languages, {heading}")
+
+
+def _chart(found: Sequence[Standing], heading: str) -> Drawing:
+    points = [(100 * standing.more, 100 / (1 + standing.worst_more)) for standing in found]
+    xs, ys = zip(*points, strict=True)
+    plane = Plane(_FRAME, linear_axis(xs, _FRAME.left, _FRAME.right), linear_axis(ys, _FRAME.bottom, _FRAME.top))
+    spots = [(plane.x.at(x), plane.y.at(y)) for x, y in points]
+    named = [cut(visible(standing.name), _LONGEST) * (standing.on_front or len(found) <= _MOST) for standing in found]
+    labels = place([(*spot, text) for spot, text in zip(spots, named, strict=True)], _FRAME)
+    styles = {pattern: k for k, pattern in enumerate(dict.fromkeys(standing.row.pattern for standing in found))}
+    drawing = Drawing(_WIDTH, _HEIGHT, f"{heading}; the line is the front; the numbers are in the table")
+    titles = "more tokens over all text, %", "worst language, % of its best bytes per token"
+    drawing.grid(_FRAME, plane.x.ticks(), plane.y.ticks(), titles=titles)
+    plane.draw_front(drawing, points)
+    for standing, spot, label in zip(found, spots, labels, strict=True):
+        tooltip = f"{standing.name}: {percent(standing.more)} more tokens over all text; {_worst(standing)}"
+        with drawing.group(f"p{styles[standing.row.pattern] % COLOURS}", tooltip):
+            drawing.label(label)
+            drawing.draw("circle", css="mark", cx=spot[0], cy=spot[1], r=4.5)
+    return drawing
+
+
+def mixture_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield the chart of each size."""
+    block = tables.results.studies.get(MIXTURES)
+    for size in sizes_of(block) if block else ():
+        heading = f"Mixtures at {size:,} tokens"
+        yield Chart(f"mixtures-{size}", _chart(standings(block, size), heading), headings=(heading,))
+
+
+SECTION: Final = SectionSpec(
+    name="mixtures", place=95, build=mixtures_document, charts=mixture_charts, answer=mixtures_answer
+)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.counts.facts import CountFacts
 from tokbench_plugins.counts.merge import available_memory, engine, placed
 from tokbench_plugins.counts.rows import check_counts, gather
@@ -68,9 +67,7 @@ class LanguageCounts:
             return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c"))
 
         columns = range(len(Entries._fields))
-        entries = {
-            name: Entries(*(array(f"{k}-{column}") for column in columns)) for k, name in enumerate(languages)
-        }
+        entries = {name: Entries(*(array(f"{k}-{column}") for column in columns)) for k, name in enumerate(languages)}
         return cls(array("data"), array("offsets"), entries)
 
 
@@ -91,7 +88,7 @@ def read_languages(tables: Sequence[LanguageTable], languages: Sequence[str], fo
     with engine(available_memory(), folder) as connection:
         connection.execute("CREATE TEMP TABLE given (chunk BLOB, language VARCHAR, count BIGINT, first BIGINT)")
         for table, part in zip(tables, parts, strict=True):
-            columns = 'chunk, coalesce(nullif(?, \'\'), "group"), count, coalesce(first, 0) + ?'
+            columns = "chunk, coalesce(nullif(?, ''), \"group\"), count, coalesce(first, 0) + ?"
             query = f"INSERT INTO given SELECT {columns} FROM read_parquet(?)"  # noqa: S608 - of constants
             connection.execute(query, [table.language, part.shift, str(part.path)])
         connection.execute(
@@ -105,9 +102,7 @@ def read_languages(tables: Sequence[LanguageTable], languages: Sequence[str], fo
         batches: Any = connection.sql("SELECT chunk, count FROM chunks ORDER BY number").to_arrow_reader(1 << 18)
         chunks = gather(iter(batches))
         check_counts(chunks, tables[0].facts, ", ".join(str(table.path) for table in tables))
-        return LanguageCounts(
-            chunks.data, chunks.offsets, {name: _entries(connection, name) for name in languages}
-        )
+        return LanguageCounts(chunks.data, chunks.offsets, {name: _entries(connection, name) for name in languages})
 
 
 def _entries(connection: Any, language: str) -> Entries:

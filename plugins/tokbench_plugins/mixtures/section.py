@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Final
 
 from tokbench.foundation.visible_text import visible
@@ -19,18 +20,20 @@ from tokbench_plugins.mixtures.block import MIXTURES, Mixtures
 from tokbench_plugins.mixtures.front import Standing, sizes_of, standings
 
 _EXPLANATION: Final = (
-    "A vocabulary was trained on each mixture of languages, and every text was measured with it. A mixture is a weighted "
-    "sum of counts, rounded half up; alpha makes the share of a language proportional to its bytes ** alpha (Conneau et "
-    "al. 2020), so that 1 is the text as it is and 0 makes all alike. A language's loss is what it needs beyond the "
-    "mixture and split that suit it best. Bold are those that no other beats in both numbers."
+    "A vocabulary was trained on each mixture of languages, and every text was measured with it. A mixture is a "
+    "weighted sum of counts, rounded half up; alpha makes the share of a language proportional to its bytes ** alpha "
+    "(Conneau et al. 2020): 1 is the text as it is, 0 makes all alike. A language's loss is what it needs beyond the "
+    "mixture and split that suit it best. Bold are those that no other beats in both numbers. The texts are those of "
+    "the tables, which were trained on, too: with little text, whole sentences become tokens."
 )
 _CAPTION: Final = (
     "Right: more tokens over all text. Up: the worst language is nearer to its own best. The line joins what no other "
-    "beats in both."
+    "beats in both. What is more than twice as far right is in the table alone."
 )
 _WIDTH, _HEIGHT, _FRAME = 960, 420, Box(56.0, 14.0, 944.0, 370.0)
 _LONGEST: Final = 28
 _MOST: Final = 8
+_FURTHEST: Final = 2
 _COLUMNS: Final = (
     Column("trained on", sort="ascending"),
     Column("bytes per token, all text", numeric=True, sort="descending"),
@@ -114,22 +117,26 @@ def _by_language(block: Mixtures, leading: Sequence[Standing], heading: str) -> 
 
 
 def _chart(found: Sequence[Standing], heading: str) -> Drawing:
-    points = [(100 * standing.more, 100 / (1 + standing.worst_more)) for standing in found]
+    far = _FURTHEST * max(standing.more for standing in found if standing.on_front) or inf
+    drawn = [standing for standing in found if standing.on_front or standing.more <= far]
+    points = [(100 * standing.more, 100 / (1 + standing.worst_more)) for standing in drawn]
     xs, ys = zip(*points, strict=True)
     plane = Plane(_FRAME, linear_axis(xs, _FRAME.left, _FRAME.right), linear_axis(ys, _FRAME.bottom, _FRAME.top))
-    spots = [(plane.x.at(x), plane.y.at(y)) for x, y in points]
-    named = [cut(visible(standing.name), _LONGEST) * (standing.on_front or len(found) <= _MOST) for standing in found]
-    labels = place([(*spot, text) for spot, text in zip(spots, named, strict=True)], _FRAME)
-    styles = {pattern: k for k, pattern in enumerate(dict.fromkeys(standing.row.pattern for standing in found))}
+    spots = {standing.name: (plane.x.at(x), plane.y.at(y)) for standing, (x, y) in zip(drawn, points, strict=True)}
+    named = [standing.name for standing in drawn if standing.on_front or len(drawn) <= _MOST]
+    placed = place([(*spots[name], cut(visible(name), _LONGEST)) for name in named], _FRAME)
+    labels = dict(zip(named, placed, strict=True))
+    styles = {pattern: k for k, pattern in enumerate(dict.fromkeys(standing.row.pattern for standing in drawn))}
     drawing = Drawing(_WIDTH, _HEIGHT, f"{heading}; the line is the front; the numbers are in the table")
     titles = "more tokens over all text, %", "worst language, % of its best bytes per token"
     drawing.grid(_FRAME, plane.x.ticks(), plane.y.ticks(), titles=titles)
     plane.draw_front(drawing, points)
-    for standing, spot, label in zip(found, spots, labels, strict=True):
+    for standing in drawn:
+        x, y = spots[standing.name]
         tooltip = f"{standing.name}: {percent(standing.more)} more tokens over all text; {_worst(standing)}"
         with drawing.group(f"p{styles[standing.row.pattern] % COLOURS}", tooltip):
-            drawing.label(label)
-            drawing.draw("circle", css="mark", cx=spot[0], cy=spot[1], r=4.5)
+            drawing.label(labels.get(standing.name))
+            drawing.draw("circle", css="mark", cx=x, cy=y, r=4.5)
     return drawing
 
 

@@ -62,14 +62,14 @@ def problems(options: MixturesStudy) -> Iterator[StudyProblem]:
 def _of_tables(
     found: Mapping[str, Sequence[LanguageTable]], languages: Sequence[str], options: MixturesStudy
 ) -> Iterator[StudyProblem]:
-    if len(languages) < _FEWEST:
+    if all(found.values()) and len(languages) < _FEWEST:
         yield StudyProblem(("tables",), "a mixture needs two languages or more; add a table, or count with --group")
     lacking = {
         pattern_name(pattern): set(languages) - {name for table in tables for name in table.languages}
         for pattern, tables in found.items()
     }
     for name, lacks in lacking.items():
-        if lacks:
+        if lacks or not languages:
             what = "any language" if len(lacks) == len(languages) else ", ".join(sorted(lacks))
             message = f"there is no table of {what} with the split {name}; count the text with --pattern {name}"
             yield StudyProblem(("tables",), f"{message}, or name other splits under 'patterns'")

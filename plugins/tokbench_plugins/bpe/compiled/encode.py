@@ -88,9 +88,7 @@ class CompiledEncoder:
         return np.cumsum(np.fromiter(map(len, chunks), np.int64))
 
 
-def count_tokens(
-    vocabulary: Vocabulary, data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def count_tokens(vocabulary: Vocabulary, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return int64[c], the number of tokens of each chunk; behind ``data`` there are ``PADDING`` bytes more.
 
     >>> data = np.frombuffer(bytearray(b"aabb" + bytes(PADDING)), np.uint8)

@@ -105,8 +105,8 @@ def merge(
     connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
     unfinished.replace(output)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
-    numbers = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late})"
-    return Merged(facts, *_numbers(connection, f"SELECT {numbers} FROM ({by_chunk})"))
+    asked = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late})"
+    return Merged(facts, *_numbers(connection, f"SELECT {asked} FROM ({by_chunk})"))
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:

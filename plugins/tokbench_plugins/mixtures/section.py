@@ -143,7 +143,9 @@ def _chart(found: Sequence[Standing], heading: str) -> Drawing:
 def mixture_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the chart of each size."""
     block = tables.results.studies.get(MIXTURES)
-    for size in sizes_of(block) if block else ():
+    if block is None:
+        return
+    for size in sizes_of(block):
         heading = f"Mixtures at {size:,} tokens"
         yield Chart(f"mixtures-{size}", _chart(standings(block, size), heading), headings=(heading,))
 

@@ -86,8 +86,9 @@ def _of_tables(
 
 
 def _of_shares(options: MixturesStudy, languages: Sequence[str]) -> Iterator[StudyProblem]:
-    asked = {("weights", k): weights for k, weights in enumerate(options.weights)}
-    for place, weights in {**asked, **({("text",): options.text} if options.text else {})}.items():
+    asked: list[tuple[tuple[str | int, ...], Mapping[str, float]]]
+    asked = [(("weights", k), weights) for k, weights in enumerate(options.weights)]
+    for place, weights in [*asked, *([(("text",), options.text)] if options.text else [])]:
         for name in weights:
             if name not in languages:
                 message = f"unknown language {name!r}; {plugin.did_you_mean(name, languages)}"

@@ -9,8 +9,8 @@ from typing import Final
 from tokbench.foundation.visible_text import visible
 from tokbench.plugin.report import CellTables, Column, Figure, Heading, Node, Paragraph, Rich, Row, Section, Table
 from tokbench.plugin.report import TextCell as Cell
-from tokbench.report.answer.line import AnswerLine
-from tokbench.report.answer.words import percent
+from tokbench.report.answer.line import CONFIDENCE, AnswerLine
+from tokbench.report.answer.words import megabytes, percent
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.plane import Plane, linear_axis
 from tokbench.report.charts.svg import COLOURS, Drawing
@@ -34,6 +34,8 @@ _WIDTH, _HEIGHT, _FRAME = 960, 420, Box(56.0, 14.0, 944.0, 370.0)
 _LONGEST: Final = 28
 _MOST: Final = 8
 _FURTHEST: Final = 2
+_ENOUGH: Final = 100
+"""Bytes of text for each token, as in the study of vocabulary sizes."""
 _COLUMNS: Final = (
     Column("trained on", sort="ascending"),
     Column("bytes per token, all text", numeric=True, sort="descending"),
@@ -62,16 +64,23 @@ def mixtures_document(tables: CellTables) -> Section | None:
 
 
 def mixtures_answer(tables: CellTables) -> Iterator[AnswerLine]:
-    """Yield the mixture that is best for the language that fares worst, and what it costs over all text."""
+    """Yield the mixture that is best for the language that fares worst, what it costs over all text, and how sure."""
     block = tables.results.studies.get(MIXTURES)
-    if block is not None:
-        several = len(sizes_of(block)) > 1
-        said = (f"At {size:,}: " * several + _sentence(standings(block, size)) for size in sizes_of(block))
-        yield AnswerLine("Mixtures", tuple(said))
+    if block is None:
+        return
+    sizes = sizes_of(block)
+    said = (f"At {size:,}: " * (len(sizes) > 1) + _sentence(standings(block, size)) for size in sizes)
+    yield AnswerLine("Mixtures", tuple(said))
+    n_bytes, needed = max(sum(of_language.values()) for of_language in block.bytes.values()), _ENOUGH * max(sizes)
+    if n_bytes < needed:
+        few = f"Low: mixtures of {megabytes(n_bytes)}, where {max(sizes):,} tokens need {megabytes(needed)} of text."
+        yield AnswerLine(CONFIDENCE, (few,))
 
 
 def _sentence(found: Sequence[Standing]) -> str:
     fewest, fair = found[0], min(found, key=lambda standing: standing.worst_more)
+    if not fair.worst_more:
+        return f"{fair.name} is best for every language."
     best = "mixture and split that suit it" if len({one.row.pattern for one in found}) > 1 else "mixture that suits it"
     loss = f"{fair.worst} needs {percent(fair.worst_more)} more tokens than with the {best} best"
     if fair is fewest:

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq
 from mixed_texts import WORDS, corpus, write_table
 
+from tokbench.sources import sample
 from tokbench_plugins.bpe.compiled.encode import count_tokens
 from tokbench_plugins.bpe.compiled.train import train_counts
 from tokbench_plugins.bpe.engines import train
@@ -112,3 +114,18 @@ def test_counts_beyond_32_bits_do_not_overflow(tmp_path):
     assert mixed.counts.min() > 0
     assert int(mixed.counts.sum()) < 2**62
     assert train_counts(mixed, 258) == [(97, 98), (97, 256)]
+
+
+@pytest.mark.slow
+def test_mixtures_of_the_sample_train_as_mixed_text(tmp_path):
+    folder = Path(sample.__file__).parent
+    texts = {path.stem: [path.read_text("utf-8")] for path in sorted((folder / "languages").glob("*.txt"))}
+    texts["code"] = [path.read_text("utf-8") for path in sorted((folder / "code").iterdir())]
+    assert len(texts) == 29
+    languages = languages_of(tmp_path, texts)
+    rng = random.Random(0)
+    for _ in range(5):
+        times = {name: rng.randrange(17) for name in texts}
+        weights = {name: n * languages.n_bytes[name] for name, n in times.items()}
+        mixed = [text for name, n in times.items() for text in n * texts[name]]
+        assert train_counts(mixing.mix(languages, weights), 32_768) == train(mixed, 32_768, "gpt4", engine="numba")

@@ -83,8 +83,9 @@ def test_a_language_gains_where_its_share_rises(folder):
     results = run(folder, tables=tables, weights=[{"hi": 1}, {"hi": 1, "de": 9}], alpha=[], sizes=[290])
     rows = results.studies.get(MIXTURES).rows
     assert rows[0].tokens["hi"] < rows[1].tokens["hi"]
-    [line] = [line for line in results.answer.lines if line.label == "Mixtures"]
-    assert "1 hi, 9 de" in line.sentences[0]
+    lines = {line.label: line.sentences for line in results.answer.lines}
+    assert "1 hi, 9 de" in lines["Mixtures"][0]
+    assert any("29 kB" in sentence for sentence in lines["Confidence"])  # 100 bytes for each of 290 tokens
     assert "## Shares of languages" in (folder / "out" / "report.md").read_text()
 
 

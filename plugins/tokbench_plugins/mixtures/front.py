@@ -1,4 +1,4 @@
-"""Mixtures beside each other: tokens over all text, and tokens of the language that fares worst."""
+"""Mixtures compared: tokens over all text, and tokens of the language that fares worst."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def standings(block: Mixtures, size: int) -> list[Standing]:
     behind = [{name: rate[name] / fewest[name] - 1 for name in rate} for rate in rates]
     worst = [max(more, key=lambda name: more[name]) for more in behind]
     points = [(all_text, more[name]) for all_text, more, name in zip(overall, behind, worst, strict=True)]
-    found = [
+    ranking = [
         Standing(
             name=f"{row.mixture}, {cut(row.pattern, _LONGEST)}" if several else row.mixture,
             row=row,
@@ -56,7 +56,7 @@ def standings(block: Mixtures, size: int) -> list[Standing]:
         )
         for k, (row, on_front) in enumerate(zip(rows, pareto_front(points, ["lower", "lower"]), strict=True))
     ]
-    return sorted(found, key=lambda standing: (standing.more, standing.worst_more))
+    return sorted(ranking, key=lambda standing: (standing.more, standing.worst_more))
 
 
 def sizes_of(block: Mixtures) -> Sequence[int]:

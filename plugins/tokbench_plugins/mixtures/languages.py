@@ -86,14 +86,14 @@ def read_languages(tables: Sequence[LanguageTable], languages: Sequence[str], fo
     """
     parts = placed([table.path for table in tables], [table.facts for table in tables])
     with engine(available_memory(), folder) as connection:
-        connection.execute("CREATE TEMP TABLE given (chunk BLOB, language VARCHAR, count BIGINT, first BIGINT)")
+        connection.execute("CREATE TEMP TABLE every_row (chunk BLOB, language VARCHAR, count BIGINT, first BIGINT)")
         for table, part in zip(tables, parts, strict=True):
             columns = "chunk, coalesce(nullif(?, ''), \"group\"), count, coalesce(first, 0) + ?"
-            query = f"INSERT INTO given SELECT {columns} FROM read_parquet(?)"  # noqa: S608 - of constants
+            query = f"INSERT INTO every_row SELECT {columns} FROM read_parquet(?)"  # noqa: S608 - of constants
             connection.execute(query, [table.language, part.shift, str(part.path)])
         connection.execute(
             "CREATE TEMP TABLE entries AS SELECT chunk, language, sum(count)::BIGINT AS count, min(count) AS least, "
-            "min(first) AS first FROM given GROUP BY chunk, language"
+            "min(first) AS first FROM every_row GROUP BY chunk, language"
         )
         connection.execute(
             "CREATE TEMP TABLE chunks AS SELECT chunk, min(least) AS count, "

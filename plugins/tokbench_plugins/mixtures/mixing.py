@@ -24,7 +24,7 @@ def shares_of(mixture: Mixture, n_bytes: Mapping[str, int]) -> dict[str, float]:
     """Return the share of each language in the bytes, without those that have none.
 
     With a temperature, a share is proportional to bytes ** alpha: 1 leaves the text as it is, 0 makes all alike, .3 is
-    that of XLM-R (Conneau et al. 2020).
+    what XLM-R used (Conneau et al. 2020).
 
     >>> shares_of(0.5, {"en": 900, "sw": 100})
     {'en': 0.75, 'sw': 0.25}
@@ -46,9 +46,11 @@ def factors_of(mixture: Mixture, n_bytes: Mapping[str, int]) -> dict[str, Fracti
     (720720, 1441440)
     """
     weights = mixture if isinstance(mixture, dict) else {name: size**mixture for name, size in n_bytes.items()}
-    each = {name: Fraction(weight) / n_bytes[name] for name, weight in weights.items() if weight and n_bytes[name]}
-    finest = min(Fraction(_FINEST), _MOST * min(each.values()) / sum(each[name] * n_bytes[name] for name in each))
-    return {name: one * finest / min(each.values()) for name, one in each.items()}
+    per_byte = {name: Fraction(weight) / n_bytes[name] for name, weight in weights.items() if weight and n_bytes[name]}
+    finest = min(
+        Fraction(_FINEST), _MOST * min(per_byte.values()) / sum(per_byte[name] * n_bytes[name] for name in per_byte)
+    )
+    return {name: one * finest / min(per_byte.values()) for name, one in per_byte.items()}
 
 
 def mix(languages: LanguageCounts, mixture: Mixture) -> Counts:
@@ -66,7 +68,7 @@ def mix(languages: LanguageCounts, mixture: Mixture) -> Counts:
     total += np.floor(rest + 0.5).astype(np.int64)
     if factors.keys() == languages.entries.keys() and total.all():
         return Counts(languages.data, languages.offsets, total)
-    return _taken(languages, _in_order(languages, list(factors), total), total)
+    return _selected(languages, _in_order(languages, list(factors), total), total)
 
 
 def _in_order(languages: LanguageCounts, names: list[str], total: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -78,7 +80,7 @@ def _in_order(languages: LanguageCounts, names: list[str], total: NDArray[np.int
     return order[total[order] > 0]
 
 
-def _taken(languages: LanguageCounts, chunks: NDArray[np.int64], total: NDArray[np.int64]) -> Counts:
+def _selected(languages: LanguageCounts, chunks: NDArray[np.int64], total: NDArray[np.int64]) -> Counts:
     lengths = np.diff(languages.offsets)[chunks]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     places = np.arange(offsets[-1]) + np.repeat(languages.offsets[chunks] - offsets[:-1], lengths)

@@ -23,8 +23,8 @@ _EXPLANATION: Final = (
     "A vocabulary was trained on each mixture of languages, and every text was measured with it. A mixture is a "
     "weighted sum of counts, rounded half up; alpha makes the share of a language proportional to its bytes ** alpha "
     "(Conneau et al. 2020): 1 is the text as it is, 0 makes all alike. A language's loss is what it needs beyond the "
-    "mixture and split that suit it best. Bold are those that no other beats in both numbers. The texts are those of "
-    "the tables, which were trained on, too: with little text, whole sentences become tokens."
+    "mixture and split that suit it best. Bold are those that no other beats in both numbers. All text is in the "
+    "tables, which were trained on, too: with little text, whole sentences become tokens."
 )
 _CAPTION: Final = (
     "Right: more tokens over all text. Up: the worst language is nearer to its own best. The line joins what no other "
@@ -52,13 +52,13 @@ def mixtures_document(tables: CellTables) -> Section | None:
         return None
     nodes: list[Node] = [Paragraph(_EXPLANATION)]
     for size in sizes_of(block):
-        found = standings(block, size)
+        ranking = standings(block, size)
         heading = f"Mixtures at {size:,} tokens"
         nodes += [
             Heading(heading),
-            Rich([Figure(_chart(found, heading), _CAPTION, label=heading)]),
-            _table(found, heading),
-            _by_language(block, [standing for standing in found if standing.on_front][:_MOST], heading),
+            Rich([Figure(_chart(ranking, heading), _CAPTION, label=heading)]),
+            _table(ranking, heading),
+            _by_language(block, [standing for standing in ranking if standing.on_front][:_MOST], heading),
         ]
     return Section("mixtures", "Shares of languages", nodes)
 
@@ -77,11 +77,13 @@ def mixtures_answer(tables: CellTables) -> Iterator[AnswerLine]:
         yield AnswerLine(CONFIDENCE, (few,))
 
 
-def _sentence(found: Sequence[Standing]) -> str:
-    fewest, fair = found[0], min(found, key=lambda standing: standing.worst_more)
+def _sentence(ranking: Sequence[Standing]) -> str:
+    fewest, fair = ranking[0], min(ranking, key=lambda standing: standing.worst_more)
     if not fair.worst_more:
         return f"{fair.name} is best for every language."
-    best = "mixture and split that suit it" if len({one.row.pattern for one in found}) > 1 else "mixture that suits it"
+    best = (
+        "mixture and split that suit it" if len({one.row.pattern for one in ranking}) > 1 else "mixture that suits it"
+    )
     loss = f"{fair.worst} needs {percent(fair.worst_more)} more tokens than with the {best} best"
     if fair is fewest:
         return f"{fair.name} is best over all text and for the worst language: {loss}."
@@ -93,9 +95,9 @@ def _worst(standing: Standing) -> str:
     return f"{standing.worst} +{percent(standing.worst_more)}"
 
 
-def _table(found: Sequence[Standing], heading: str) -> Table:
+def _table(ranking: Sequence[Standing], heading: str) -> Table:
     rows = []
-    for standing in found:
+    for standing in ranking:
         look, row = "best" * standing.on_front, standing.row
         title = f"{row.ids:,} tokens, all that the text gives" if row.ids < row.vocab_size else ""
         cells = [
@@ -125,9 +127,9 @@ def _by_language(block: Mixtures, leading: Sequence[Standing], heading: str) -> 
     return Table("Bytes per token by language, on the front", columns, rows, label=f"Languages, {heading}")
 
 
-def _chart(found: Sequence[Standing], heading: str) -> Drawing:
-    far = _FURTHEST * max(standing.more for standing in found if standing.on_front) or inf
-    drawn = [standing for standing in found if standing.on_front or standing.more <= far]
+def _chart(ranking: Sequence[Standing], heading: str) -> Drawing:
+    far = _FURTHEST * max(standing.more for standing in ranking if standing.on_front) or inf
+    drawn = [standing for standing in ranking if standing.on_front or standing.more <= far]
     points = [(100 * standing.more, 100 / (1 + standing.worst_more)) for standing in drawn]
     xs, ys = zip(*points, strict=True)
     plane = Plane(_FRAME, linear_axis(xs, _FRAME.left, _FRAME.right), linear_axis(ys, _FRAME.bottom, _FRAME.top))

@@ -109,14 +109,14 @@ def study_mixtures(context: StudyContext, options: MixturesStudy) -> Outcome:
             for number, (pattern, some) in enumerate(tables.items())
             for name, mixture in options.mixtures.items()
         ]
-        known = {job.key: value for job in jobs if (value := context.stored((), kept_as(job))) is not None}
-        asked = [job for job in jobs if job.key not in known]
-        for pattern, place in {job.pattern: job.folder for job in asked}.items():
-            context.progress("reading counts", len(known), len(jobs))
+        stored = {job.key: value for job in jobs if (value := context.stored((), kept_as(job))) is not None}
+        missing = [job for job in jobs if job.key not in stored]
+        for pattern, place in {job.pattern: job.folder for job in missing}.items():
+            context.progress("reading counts", len(stored), len(jobs))
             place.mkdir()
             read_languages(tables[pattern], _languages(tables[pattern]), place).save(place)
-        answers = {job.key: value for job, value, _ in context.ask(AskedJobs(asked, _STEP, kept_as))}
-    return _outcome(jobs, known | answers, options, _notes(tables))
+        answers = {job.key: value for job, value, _ in context.ask(AskedJobs(missing, _STEP, kept_as))}
+    return _outcome(jobs, stored | answers, options, _notes(tables))
 
 
 def _languages(tables: Sequence[LanguageTable]) -> tuple[str, ...]:

@@ -26,13 +26,13 @@ def tables_by_pattern(options: MixturesStudy) -> dict[str, list[LanguageTable]]:
         InputError: a table cannot be read.
     """
     wanted = [resolve_pattern(pattern) for pattern in options.patterns]
-    found: dict[str, list[LanguageTable]] = {pattern: [] for pattern in wanted}
+    by_pattern: dict[str, list[LanguageTable]] = {pattern: [] for pattern in wanted}
     for language, paths in options.tables.items():
         for path in paths:
             facts = read_facts(path)
             if not wanted or facts.pattern in wanted:
-                found.setdefault(facts.pattern, []).append(LanguageTable(language, path, facts))
-    return found
+                by_pattern.setdefault(facts.pattern, []).append(LanguageTable(language, path, facts))
+    return by_pattern
 
 
 def problems(options: MixturesStudy) -> Iterator[StudyProblem]:
@@ -47,39 +47,39 @@ def problems(options: MixturesStudy) -> Iterator[StudyProblem]:
             yield StudyProblem(("patterns", k), str(error))
             return
     try:
-        found = tables_by_pattern(options)
+        by_pattern = tables_by_pattern(options)
     except plugin.InputError as error:
         yield StudyProblem(("tables",), str(error))
         return
-    languages = list(dict.fromkeys(name for some in found.values() for table in some for name in table.languages))
+    languages = list(dict.fromkeys(name for some in by_pattern.values() for table in some for name in table.languages))
     if BY_GROUP in languages:
         yield StudyProblem(("tables",), "a table has text without a group; name its language, as in {de: de.counts}")
         return
-    yield from _of_tables(found, languages, options)
+    yield from _of_tables(by_pattern, languages, options)
     yield from _of_shares(options, languages)
 
 
 def _of_tables(
-    found: Mapping[str, Sequence[LanguageTable]], languages: Sequence[str], options: MixturesStudy
+    by_pattern: Mapping[str, Sequence[LanguageTable]], languages: Sequence[str], options: MixturesStudy
 ) -> Iterator[StudyProblem]:
-    if all(found.values()) and len(languages) < _FEWEST:
+    if all(by_pattern.values()) and len(languages) < _FEWEST:
         yield StudyProblem(("tables",), "a mixture needs two languages or more; add a table, or count with --group")
     lacking = {
         pattern_name(pattern): set(languages) - {name for table in tables for name in table.languages}
-        for pattern, tables in found.items()
+        for pattern, tables in by_pattern.items()
     }
     for name, lacks in lacking.items():
         if lacks or not languages:
             what = "any language" if len(lacks) == len(languages) else ", ".join(sorted(lacks))
             message = f"there is no table of {what} with the split {name}; count the text with --pattern {name}"
             yield StudyProblem(("tables",), f"{message}, or name other splits under 'patterns'")
-    sizes = {pattern_name(pattern): sum(table.facts.bytes for table in some) for pattern, some in found.items()}
+    sizes = {pattern_name(pattern): sum(table.facts.bytes for table in some) for pattern, some in by_pattern.items()}
     if len(set(sizes.values())) > 1 and not any(lacking.values()):
         said = ", ".join(f"{size:,} bytes with {name}" for name, size in sizes.items())
         yield StudyProblem(("tables",), f"splits are compared on the same text, and these are {said}; count again")
     if options.tie == "first":
         with engine(available_memory(), Path(gettempdir(), "tokbench-mixtures")) as connection:
-            for path in (table.path for tables in found.values() for table in tables):
+            for path in (table.path for tables in by_pattern.values() for table in tables):
                 if not has_order(connection, path):
                     message = "does not know where its chunks occur first; add 'tie: smallest', or count with firsts"
                     yield StudyProblem(("tables",), f"{path}: {message}")

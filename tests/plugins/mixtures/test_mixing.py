@@ -1,4 +1,4 @@
-"""Mixtures of counts: by hand, and beside training on text that is mixed in the same shares."""
+"""Mixtures of counts: by hand, and against training on text that is mixed in the same shares."""
 
 import random
 from fractions import Fraction

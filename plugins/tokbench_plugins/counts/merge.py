@@ -85,8 +85,8 @@ def merge(
 
     Chunks that occur less than ``least`` times are left out; ``late`` is a place of the text, for :class:`Merged`.
     """
-    columns = 'chunk, count, first + {} AS first, "group", part'
-    rows = " UNION ALL ".join(f"SELECT {columns.format(one.shift)} FROM {_table(one.path)}" for one in parts)
+    moved = 'chunk, count, first + {} AS first, "group", part'
+    rows = " UNION ALL ".join(f"SELECT {moved.format(one.shift)} FROM {_table(one.path)}" for one in parts)
     added = (
         'SELECT chunk, sum(count)::BIGINT AS count, min(first) AS first, "group", part '
         f'FROM ({rows}) GROUP BY chunk, "group", part'
@@ -105,8 +105,8 @@ def merge(
     connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
     unfinished.replace(output)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
-    asked = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late})"
-    return Merged(facts, *_numbers(connection, f"SELECT {asked} FROM ({by_chunk})"))
+    columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late})"
+    return Merged(facts, *_numbers(connection, f"SELECT {columns} FROM ({by_chunk})"))
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:

@@ -13,6 +13,7 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench_plugins.mixtures.block import MIXTURES, MixtureRow, Mixtures
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")
@@ -30,7 +31,24 @@ def every_section() -> Results:
     _bits_per_byte(results)
     put_sizes(results)
     put_validity(results)
+    put_mixtures(results)
     return results
+
+
+def put_mixtures(results: Results) -> None:
+    """Two mixtures, each the best of a language."""
+    rows = [
+        MixtureRow(mixture=name, pattern="gpt4", vocab_size=300, ids=300, tokens={"de": de, "ja": ja})
+        for name, de, ja in (("alpha 1", 100, 300), ("alpha 0", 120, 250))
+    ]
+    text = {"de": 0.8, "ja": 0.2}
+    block = Mixtures(
+        shares={"alpha 1": text, "alpha 0": {"de": 0.5, "ja": 0.5}},
+        text=text,
+        bytes={"gpt4": {"de": 400, "ja": 100}},
+        rows=rows,
+    )
+    results.studies.put(MIXTURES, block)
 
 
 def put_validity(results: Results) -> None:

@@ -43,7 +43,7 @@ def _size(value: str | None) -> int | None:
     help="What a document of a text file is; a row of JSONL or Parquet is always one.",
 )
 @click.option("--field", default="text", show_default=True, help="The field of a row that holds the text.")
-@click.option("--group", default="", help='Count by group, such as "{language}" of files, or "{lang}" of rows.')
+@click.option("--group", default="", help='Count by group, such as "{parent}" of files, or "{lang}" of rows.')
 @click.option("--intervals", is_flag=True, help="Count 16 parts of the text, for intervals: about twice the rows.")
 @click.option("--min-count", type=click.IntRange(1), default=1, help="Leave rarer pre-tokens out; training differs.")
 @click.option(

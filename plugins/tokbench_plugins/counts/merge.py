@@ -134,13 +134,19 @@ def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1)
                 raise plugin.InputError(f"{paths[0]} and {path}: {message}")
     if len({other.numbered for other in facts}) > 1:
         raise plugin.InputError("some of these tables are numbered through and some are not: add those of a kind first")
-    files, parts = 0, []
-    for path, other in zip(paths, facts, strict=True):
-        parts.append(Part(path, 0 if other.numbered else position(files, 0)))
-        files += max(1, len(other.sources))
+    parts = placed(paths, facts)
     spill = output.with_name(f"{output.name}.spill")
     with engine(memory, spill) as connection:
         return merge(connection, parts, _sum(facts), output, least=least)
+
+
+def placed(paths: Sequence[Path], facts: Sequence[CountFacts]) -> list[Part]:
+    """Return tables as parts of one text, one after the other."""
+    files, parts = 0, []
+    for path, one in zip(paths, facts, strict=True):
+        parts.append(Part(path, 0 if one.numbered else position(files, 0)))
+        files += max(1, len(one.sources))
+    return parts
 
 
 def _sum(facts: Sequence[CountFacts]) -> CountFacts:

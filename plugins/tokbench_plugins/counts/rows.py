@@ -69,7 +69,7 @@ def gather(batches: Iterator[Any]) -> Counts:
     return Counts(data[: used + PADDING], offsets[: known + 1], counts[:known])
 
 
-def check_counts(counts: Counts, facts: CountFacts, path: Path) -> None:
+def check_counts(counts: Counts, facts: CountFacts, path: Path | str) -> None:
     """Refuse counts below 1 and chunks that the split does not give.
 
     Raises:

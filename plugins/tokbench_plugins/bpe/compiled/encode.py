@@ -18,7 +18,13 @@ from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
-from tokbench_plugins.bpe.compiled.encode_merge import Merging, lanes, merge_chunks
+from tokbench_plugins.bpe.compiled.encode_merge import (
+    LONGEST_SCANNED,
+    Merging,
+    lanes,
+    merge_chunks,
+    merge_long_chunk,
+)
 from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, byte_pairs, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
@@ -28,6 +34,7 @@ _SLAB: Final = 1 << 18  # bytes; the last document of a slab may be longer
 _LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
 _SPANS: Final = 1 << 20
 _KEYS: Final = 1 << 22
+_CHUNKS: Final = 1 << 16
 
 
 class CompiledEncoder:
@@ -79,6 +86,29 @@ class CompiledEncoder:
             return np.unique(offsets[offsets > 0])
         chunks = (chunk.encode() for document in slab for chunk in self._split(document.decode()))
         return np.cumsum(np.fromiter(map(len, chunks), np.int64))
+
+
+def count_tokens(vocabulary: Vocabulary, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return int64[c], the number of tokens of each chunk; behind ``data`` there are ``PADDING`` bytes more.
+
+    >>> data = np.frombuffer(bytearray(b"aabb" + bytes(PADDING)), np.uint8)
+    >>> count_tokens(Vocabulary.trained([(97, 97), (256, 98)]), data, np.array([0, 3, 4])).tolist()
+    [1, 1]
+    """
+    merging, room = _merging(vocabulary), lanes()
+    starts, lengths = offsets[:-1].astype(np.uint64), np.diff(offsets).astype(np.uint64)
+    counts = np.zeros(lengths.size, np.uint64)
+    short = np.flatnonzero(lengths <= LONGEST_SCANNED)
+    for begin in range(0, short.size, _CHUNKS):
+        some = short[begin : begin + _CHUNKS]
+        found = np.empty(some.size, np.uint64)
+        ids = np.empty(int(lengths[some].sum()), np.uint32)
+        merge_chunks(data, (starts[some], lengths[some], some.size), merging, room, ids, found)
+        counts[some] = found
+    for chunk in np.flatnonzero(lengths > LONGEST_SCANNED).tolist():
+        length = int(lengths[chunk])
+        counts[chunk] = merge_long_chunk(data, int(starts[chunk]), length, merging, np.empty(length, np.uint32))
+    return counts.astype(np.int64)
 
 
 def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from math import isclose
 from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.foundation.errors import shortened
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.05
 """The highest p-value, after Holm's correction, of a significant difference."""
 
-_NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units"}
+_NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units", "margin"}
 
 _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
 """The facts of a tokenizer that determine its numbers."""
@@ -52,11 +53,11 @@ class CellChange:
     difference: float | None = None
     low: float | None = None
     high: float | None = None
-    """``after - before`` and its 95 % interval, in the unit of the metric."""
+    """``after - before`` and its 95% interval, in the unit of the metric."""
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
-    """``after / before - 1`` and its 95 % interval."""
+    """``after / before - 1`` and its 95% interval."""
     p: float | None = None
     """The p-value of the difference; ``None`` without an interval."""
     p_holm: float | None = None
@@ -72,24 +73,39 @@ class CellChange:
     """The round trip of the other run by the rule of loss, compared with the baseline."""
     reason: str = ""
     """The reason for a missing difference or interval; else empty."""
+    margin: float = 0.0
+    """A smaller ratio is a tie, however sure it is; a share of a whole has no such margin."""
+    follows: str = ""
+    """The metric that shows the same change already, because both are made from one count; empty for none."""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.tokenizer, self.corpus, self.group
+
+    @property
+    def factor(self) -> float | None:
+        """``after / before``; ``None`` for a share of a whole."""
+        return None if self.ratio is None or self.unit.startswith("share") else 1 + self.ratio
 
     @property
     def differs(self) -> bool:
         return self.p_holm is not None and self.p_holm <= LEVEL
 
     @property
-    def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
+    def verdict(self) -> Literal["better", "worse", "other", "same", "tie", "open", "gone", "new"]:
         """The change in a word.
 
         ``better``, ``worse`` and ``other`` are significant. ``other`` has no better direction, or is better but not
-        ranked by the rule of loss. ``open`` is not significant, or unknown; only one run has ``gone`` and ``new``.
+        ranked by the rule of loss. A ``tie`` is below the practical margin. ``open`` is not significant, or unknown;
+        only one run has ``gone`` and ``new``.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
         if not self.difference:
             return "same" if self.difference == 0 else "open"
-        if not self.differs:
-            return "open"
+        small = self.factor is not None and abs(self.factor - 1) < self.margin
+        if small or not self.differs:
+            return "tie" if self.differs else "open"
         if self.direction == "none":
             return "other"
         if (self.difference > 0) != (self.direction == "higher"):
@@ -133,6 +149,11 @@ class Comparison:
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
 
     @property
+    def facts(self) -> list[CellChange]:
+        """The changes without those that follow others."""
+        return [change for change in self.changes if not change.follows]
+
+    @property
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
@@ -166,7 +187,7 @@ class _Comparer:
         return Comparison(
             baseline=self._names[0],
             other=self._names[1],
-            changes=list(_corrected(changes)),
+            changes=list(_once(list(_corrected(changes)), self._one.metrics)),
             tokenizers=self._tokenizers(),
             appeared=list(_only_in(self._two, self._one)),
             vanished=list(_only_in(self._one, self._two)),
@@ -195,6 +216,7 @@ class _Comparer:
             before=one.value,
             after=two.value,
             documents=one.n if one.n == two.n and one.n else None,
+            margin=self._two.config.practical_margin,
         )
         if one.value is None or two.value is None:
             gone = one if one.value is None else two
@@ -317,6 +339,29 @@ def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:
         yield change if change.p is None else replace(change, p_holm=next(corrected[change.metric]))
 
 
+def _once(changes: Sequence[CellChange], metrics: Mapping[str, MetricInfo]) -> Iterator[CellChange]:
+    """Yield changes; what a headline metric shows already, or else an earlier one, follows that."""
+    by_metric: dict[str, dict[object, CellChange]] = {}
+    for change in changes:
+        by_metric.setdefault(change.metric, {})[change.place] = change
+    leads: dict[str, str] = {}
+    for metric in sorted(by_metric, key=lambda name: not metrics.get(name, MetricInfo()).headline):
+        counted = (lead for lead in dict.fromkeys(leads.values()) if _one_count(by_metric[lead], by_metric[metric]))
+        leads[metric] = next(counted, metric)
+    for change in changes:
+        lead = by_metric[leads[change.metric]].get(change.place, change)
+        alike = (lead.before is None) == (change.before is None) and (lead.after is None) == (change.after is None)
+        yield replace(change, follows=lead.metric) if alike and lead is not change else change
+
+
+def _one_count(one: Mapping[object, CellChange], other: Mapping[object, CellChange]) -> bool:
+    """Tell whether two metrics changed by the same factor everywhere, or by its inverse, as if made from one count."""
+    both = [(one[place].factor, other[place].factor) for place in one.keys() & other.keys()]
+    known = [(first, second) for first, second in both if first and second]
+    changed = any(first != 1 for first, _ in known)
+    return changed and any(all(isclose(first, second**sign) for first, second in known) for sign in (1, -1))
+
+
 def _other_unit(one: Cell, two: Cell) -> str:
     if one.unit == two.unit or not one.unit or not two.unit:
         return ""
@@ -357,11 +402,8 @@ def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
             yield f"{package} {before or 'absent'} → {after or 'absent'}"
 
 
-_LONGEST: Final = 40
-
-
 def _short(value: object) -> str:
-    return "none" if value is None or value == "" else shortened(str(value), _LONGEST)
+    return "none" if value is None or value == "" else shortened(str(value), 40)
 
 
 def _only_in(one: Results, other: Results) -> Iterator[str]:

@@ -331,6 +331,7 @@ def _bars() -> Iterator[RunProgress]:
         bars.update(tasks[step.name], completed=step.done, total=step.total, rate=rate, stored=stored)
 
     shown = RunProgress(show)
-    bars = Bars(*columns, console=Console(stderr=True), transient=False)
+    console = Console(stderr=True)
+    bars = Bars(*columns, console=console, transient=console.is_terminal)
     with bars:
         yield shown

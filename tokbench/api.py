@@ -180,7 +180,7 @@ def run(
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: parallel processes. Trainings and timings run one at a time all the same, and no number depends on it.
             0 runs everything in this process, for a debugger: without isolation, time limits, or progress.
-        limit: the most documents of each group to measure; training reads all text.
+        limit: the most documents of each group to measure, and to train on.
         only: names of the tokenizers to measure; empty for all.
         settings: replace values of the file: ``metrics.fertility.unit=icu``. Relative paths in them start at the
             current folder.

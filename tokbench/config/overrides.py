@@ -26,7 +26,7 @@ class Overrides:
     """
 
     limit: int | None = None
-    """The most documents of each group to measure; ``None`` for all. Training reads all text."""
+    """The most documents of each group to measure, and to train on; ``None`` for all."""
     only: tuple[str, ...] = ()
     """Of tokenizers, or of entries that make several; empty for all."""
     settings: tuple[str, ...] = ()

@@ -87,6 +87,11 @@ class _FirstDocuments:
         self.digest.add(document, data)
         return True
 
+    @property
+    def found(self) -> tuple[int, str]:
+        """How many documents were taken, and their hash."""
+        return self.documents, self.digest.hexdigest()
+
 
 class _KeptDocuments:
     """Keeps documents in at most ``room`` bytes of memory, or none."""
@@ -124,8 +129,6 @@ class Survey:
     """Fingerprints by group."""
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     """Fingerprints of documents for training."""
-    first: tuple[int, str] = (0, "")
-    """With a limit: how many documents are evaluated, and their hash."""
     excerpts: dict[str, list[Excerpt]] = field(default_factory=dict)
     """By group, of evaluated documents."""
 
@@ -175,7 +178,7 @@ class Corpus:
     """A source under its name in a run.
 
     With ``holdout``, a share of the documents, chosen by a hash of the text or of the key that translations share, is
-    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are evaluated.
+    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are read for either.
 
     Readings are hashed: documents that differ from the survey end them with an error.
     """
@@ -195,7 +198,7 @@ class Corpus:
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
-        self._first = (0, "")
+        self._first = self._first_trained = (0, "")
         self.name = name
         self.source = source
         self.licence: str = plain(source.licence, str, "licence")
@@ -208,26 +211,28 @@ class Corpus:
 
     def evaluation(self) -> Iterator[Document]:
         """Return the evaluated documents; reading raises InputError if a file fails or the text has changed."""
-        documents = (
-            document for document in self._documents() if not self.holdout or self.held_out(document, self.holdout)
-        )
-        return documents if self.limit is None else self._limited(documents)
+        chosen = (document for document in self._documents() if self._parts(document)[0])
+        return chosen if self.limit is None else self._limited(chosen, self._first)
 
-    def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
+    def training(self) -> Iterator[Document]:
+        """Return the documents for training; raises as :meth:`evaluation` does."""
+        chosen = (document for document in self._documents() if self._parts(document)[1])
+        return chosen if self.limit is None else self._limited(chosen, self._first_trained)
+
+    def _parts(self, document: Document) -> tuple[bool, bool]:
+        """Tell whether a document is evaluated, and whether it is for training; without a holdout it is both."""
+        held = bool(self.holdout) and self.held_out(document, self.holdout)
+        return held or not self.holdout, not held
+
+    def _limited(self, documents: Iterator[Document], surveyed: tuple[int, str]) -> Iterator[Document]:
         first = _FirstDocuments(self.limit)
         for document in documents:
             if first.take(document, document.text.encode()):
                 yield document
-                if first.documents == self._first[0]:  # as many as the survey found
+                if first.documents == surveyed[0]:
                     break
-        if self._sha256 and first.digest.hexdigest() != self._first[1]:
+        if self._sha256 and first.digest.hexdigest() != surveyed[1]:
             raise self.changed()
-
-    def training(self) -> Iterator[Document]:
-        """Return the documents for training; raises as :meth:`evaluation` does."""
-        return (
-            document for document in self._documents() if not self.holdout or not self.held_out(document, self.holdout)
-        )
 
     def training_text(self) -> Iterator[Document]:
         """Return the documents for training with their line ends, which parallel sentences lack."""
@@ -284,7 +289,7 @@ class Corpus:
             InputError: a document cannot be read or is too long, the corpus or a part of it is empty, groups of a
                 parallel corpus have different keys, or only some documents have gold words.
         """
-        survey, first = Survey(), _FirstDocuments(self.limit)
+        survey, first, first_trained = Survey(), _FirstDocuments(self.limit), _FirstDocuments(self.limit)
         digest, left = DocumentHash(), DocumentHash()
         size = shown = 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
@@ -303,17 +308,18 @@ class Corpus:
                 shown = size
                 progress(shown)
             mark = _mark(data)
-            held = bool(self.holdout) and self.held_out(document, self.holdout)
-            measured = (held or not self.holdout) and first.take(document, data)
+            evaluated_part, trained_part = self._parts(document)
+            measured = evaluated_part and first.take(document, data)
+            learned = trained_part and first_trained.take(document, data)
             if measured:
                 survey.evaluated_bytes += len(data)
                 evaluated[group] += mark
-            if measured or not (held or not self.holdout):
+            if measured or learned:
                 survey.documents += 1
                 survey.bytes += len(data)
                 if self.limit is not None:
                     left.add(document, data)
-            if not held:
+            if learned:
                 trained += mark
             marked.setdefault(gold is not None, origin)
             if self.parallel:
@@ -326,8 +332,8 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        survey.sha256, survey.first = digest.hexdigest(), (first.documents, first.digest.hexdigest())
-        self._sha256, self._first = survey.sha256, survey.first
+        self._sha256 = survey.sha256 = digest.hexdigest()
+        self._first, self._first_trained = first.found, first_trained.found
         self._kept, self.kept_bytes = kept.documents, kept.n_bytes
         survey.limited_sha256 = survey.sha256 if self.limit is None else left.hexdigest()
         survey.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}

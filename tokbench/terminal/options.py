@@ -203,7 +203,7 @@ def override_options(command: F) -> F:
             "--limit",
             type=click.IntRange(min=1),
             metavar="N",
-            help="For a first look, measure at most N documents of each group; training reads all its text.",
+            help="For a first look, measure at most N documents of each group, and train on as few.",
         ),
     ):
         command = option(command)

@@ -23,7 +23,7 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
 
 
 class SentencePieceTrainOptions(plugin.Options):
-    """Options of training ``sentencepiece``; names and defaults are the library's.
+    """Options of training ``sentencepiece``; names and defaults are the library's, but for ``hard_vocab_limit``.
 
     >>> SentencePieceTrainOptions().model_type, SentencePieceTrainOptions().max_sentence_length
     ('unigram', 4192)
@@ -79,7 +79,7 @@ class SentencePieceTrainOptions(plugin.Options):
 
     # The way to the vocabulary.
     hard_vocab_limit: bool = _option(
-        default=True, description="fail where the text is too small for vocab_size; otherwise take fewer pieces"
+        default=False, description="fail where the text is too small for vocab_size; otherwise take fewer pieces"
     )
     use_all_vocab: bool = _option(default=False, description="word and char: take all of them, whatever vocab_size is")
     seed_sentencepiece_size: int = _option(1_000_000, "unigram: pieces to begin with", ge=1)
@@ -100,7 +100,7 @@ class SentencePieceTrainOptions(plugin.Options):
         """Return the trainer's arguments that differ from its defaults.
 
         >>> SentencePieceTrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
-        {'byte_fallback': True, 'control_symbols': ['<sep>']}
+        {'byte_fallback': True, 'control_symbols': ['<sep>'], 'hard_vocab_limit': False}
         """
-        changed = self.model_dump(exclude_defaults=True)
+        changed = self.model_dump(exclude_defaults=True) | {"hard_vocab_limit": self.hard_vocab_limit}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}

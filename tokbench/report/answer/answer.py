@@ -297,7 +297,8 @@ def _confidence(
     said = [sentence for line in further for sentence in line.sentences]
     limit = tables.results.config.limit
     if limit is not None:
-        said.append(f"A first look: at most {limit:,} documents of each language.")
+        learned = ", and training has read no more" * any(info.train for info in tables.results.tokenizers.values())
+        said.append(f"A first look: at most {limit:,} document{'s' * (limit > 1)} of each language{learned}.")
     if len(ranking.standings) > 1 and ranking.standings[1].low is None:
         documents = min(sum(tables.corpus(part.corpus).groups.values()) for part in slices)
         said.append(f"No intervals: {documents:,} documents are too few." if documents else "No intervals.")

@@ -171,3 +171,18 @@ def test_quick_needs_a_list_and_names_the_place_of_a_mistake(write_config):
     [problem] = read_config(write_config(extra="quick: [metrics.speed=null]\n"), quick).problems
     assert problem.where.endswith("run.yaml:9:9 (metrics.speed=null)")
     assert "the run has no metric 'speed'" in problem.message
+
+
+def test_a_limit_trains_on_the_first_documents(write_config, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    train = "train: {corpus: sample, vocab_size: 9000}"
+    models = f"  a: {{backend: regex_bpe, {train}}}\n  b: {{backend: sentencepiece, {train}}}"
+    path = write_config("  sample: {source: sample, part: code}", models)
+    whole, limited = tokbench.run(path, workers=0), tokbench.run(path, workers=0, limit=1)
+    groups = whole.corpora["sample"].groups
+    read = [run.tokenizers["a"].train.documents for run in (whole, limited)]
+    assert read == [sum(groups.values()), len(groups)]
+    assert not limited.failed
+    for name, info in limited.tokenizers.items():
+        assert info.vocab_size < whole.tokenizers[name].vocab_size <= 9000
+        assert f"the text gave {info.vocab_size}" in info.notes[-1]

@@ -60,8 +60,9 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
     if folder:
         seconds = results.seconds + (results.durations.reports or 0.0)
         page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
-        speeds = "" if report.tables.timed else "; speeds: tokbench run speed"
-        last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{speeds} (with -v a run says more)"
+        further = "" if report.tables.timed else "; speeds: tokbench run speed"
+        further += "" if verbose else " (with -v a run says more)"
+        last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{further}"
         console.print()
         console.print(_text(last), soft_wrap=True)
 

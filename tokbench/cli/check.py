@@ -96,6 +96,8 @@ def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bo
 
 
 def _facts(config: Path, checked: Checked) -> dict[str, object]:
+    from tokbench.engine.planning import outlook
+
     plan = checked.plan
     return {
         "config": str(config),
@@ -119,7 +121,7 @@ def _facts(config: Path, checked: Checked) -> dict[str, object]:
             {"metric": family.name, "corpora": list(plan.bound.get(family.name, ()))} for family, _ in plan.metrics
         ],
         "studies": [{"study": name} for name in plan.studies],
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *outlook(plan, checked.registry)],
     }
 
 
@@ -128,13 +130,14 @@ def _state(prepared: PreparedTokenizer) -> str:
 
 
 def _show(config: Path, checked: Checked) -> None:
+    from tokbench.engine.planning import outlook
     from tokbench.report.terminal import not_ready_lines
 
     for prepared in checked.prepared:
         if prepared.failure:
             show_traceback(prepared.reason, prepared.failure.traceback)
     for name, survey in checked.plan.surveys.items():
-        say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
+        say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, groups: {len(survey.groups):,}")
     absent = [prepared for prepared in checked.prepared if prepared.planned.absent]
     for prepared in checked.prepared:
         if not prepared.planned.absent:
@@ -145,16 +148,17 @@ def _show(config: Path, checked: Checked) -> None:
     say("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
     for note in checked.plan.notes:
         say(f"note: {note}")
+    for line in outlook(checked.plan, checked.registry):
+        say(line)
     lacking = any(not prepared.planned.optional for prepared in absent)
-    nothing = "nothing else wrong" if lacking else "nothing wrong"
-    say(f"{config}: {nothing}" + ("; see the notes" if checked.plan.notes else ""))
+    say(f"{config}: nothing {'else ' * lacking}wrong" + ("; see the notes" if checked.plan.notes else ""))
 
 
 def _sentence(prepared: PreparedTokenizer) -> str:
     planned, state = prepared.planned, _state(prepared)
     more = f": {prepared.reason}" if prepared.reason else ""
     if state == "to be trained":
-        more = f" at {planned.vocab_size} on {', '.join(planned.train_on)}"
+        more = f" at {planned.vocab_size:,} on {', '.join(planned.train_on)}"
     return f"tokenizer {prepared.name} ({planned.spec.name}): {state}{more}{_only_on(planned.corpora)}"
 
 

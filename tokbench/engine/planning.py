@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -72,6 +72,13 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
     planner.reporters()
 
 
+def outlook(plan: Plan, registry: Registry) -> Iterator[str]:
+    """Yield what the studies of a plan can say of it before it runs."""
+    for name, options in plan.studies.items():
+        spec = registry.studies.get(name)
+        yield from spec.outlook(plan, options) if spec.outlook else ()
+
+
 _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
 
 
@@ -129,9 +136,7 @@ class _Planner:
         if lacking := missing_members(source, "a corpus source", Source):
             self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
             return
-        bound = any(name in metric.corpora for metric in self._config.metrics)
-        limit = self._config.overrides.limit if entry.evaluate or bound else None
-        most = self._config.limits.document
+        limit, most = self._config.overrides.limit, self._config.limits.document
         made = partial(Corpus, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
         corpus = self._try(path, lambda: made(name, source))
         if corpus is None:
@@ -288,8 +293,7 @@ class _Planner:
             for key in given[path]:
                 if key not in names:
                     where = self._config.located.where((*path, key), key=True)
-                    unloaded = self._registry.studies.not_loaded(key)
-                    message = unloaded or f"unknown key {key!r}; {did_you_mean(key, names)}"
+                    message = self._registry.studies.why_unknown(key, "key", names)
                     self._plan.problems.append(Problem(where, message))
         for spec in (spec for spec in self._registry.studies if spec.key):
             path = tuple(spec.key.split("."))

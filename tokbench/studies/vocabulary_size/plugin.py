@@ -30,6 +30,19 @@ def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:  # no
         yield StudyProblem((), f"{message}; give them a corpus in common")
 
 
+def outlook(plan: Plan, options: VocabularyStudy) -> Iterator[str]:  # noqa: ARG001 - as a check calls it
+    """Yield how sure the size of each vocabulary will be that is trained."""
+    from tokbench.studies.vocabulary_size.advice import confidence
+    from tokbench.studies.vocabulary_size.mixture import shares, training_bytes
+
+    weights = shares(plan, plan.corpora_with(STUDIED))
+    largest = {planned.entry: planned for planned in sorted(plan.tokenizers, key=lambda planned: planned.vocab_size)}
+    for entry, planned in largest.items():
+        if planned.train_on and weights:
+            trained = training_bytes(plan, planned.train_on, weights)
+            yield f"confidence in a size of {entry}: {confidence(planned.vocab_size, weights, trained)}"
+
+
 SPECS: Final = (
     StudySpec(
         name="vocabulary_size",
@@ -41,6 +54,7 @@ SPECS: Final = (
         block=VOCABULARY_SIZES,
         roles=STUDIED,
         check=check,
+        outlook=outlook,
     ),
     curve.SPEC,
     csv.SPEC,

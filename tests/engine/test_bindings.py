@@ -154,7 +154,7 @@ def test_a_study_without_a_corpus_is_refused(write_config):
         extra="study: {vocabulary: {}}",
     )
     [line] = problems(path)
-    assert line.startswith("run.yaml:11:21: the study rests on 'compression', 'fertility'")
+    assert line.startswith("run.yaml:11:21: the study needs 'compression', 'fertility'")
 
 
 def test_losses_that_are_not_measured_are_told(write_config):

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 @click.option(
     "--backend",
     metavar="NAME",
-    help="Without CONFIG: check this backend against the contract, or backend:value.",
+    help="Without CONFIG: the backend, or backend:value, to check against the contract.",
 )
 @backend_options
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
-@click.option("--examples", type=int, help="Further texts that are generated [default: 200].")
+@click.option("--examples", type=int, help="Number of generated texts [default: 200].")
 @click.option("--time-limit", type=float, help="Seconds for loading or training, and for each rule [default: 120].")
 @json_option
 @common_options

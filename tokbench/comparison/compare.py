@@ -61,7 +61,7 @@ class CellChange:
     p: float | None = None
     """The p-value of the difference; ``None`` without an interval."""
     p_holm: float | None = None
-    """The same, corrected for all compared cells of the metric (Holm 1979)."""
+    """The same, corrected for all compared numbers of the metric (Holm 1979)."""
     spread: Spread | None = None
     ratio_spread: Spread | None = None
     """The jackknife spreads of the difference and the ratio; ``None`` for speeds."""
@@ -300,10 +300,10 @@ class _Comparer:
         if one.tokbench != two.tokbench:
             yield f"tokbench {one.tokbench} and {two.tokbench}"
         if self._other_machine and (one.cpu, one.system) != (two.cpu, two.system):
-            yield f"speeds are those of two machines: {one.cpu}, {one.system}; and {two.cpu}, {two.system}"
+            yield f"speeds of two machines: {one.cpu}, {one.system}; and {two.cpu}, {two.system}"
         for name, results in zip(self._names, (self._one, self._two), strict=True):
             if results.interrupted:
-                yield f"{name} was stopped before it was through"
+                yield f"{name} was interrupted"
 
 
 def _place(cell: Cell) -> tuple[str, str, str, str]:

@@ -126,7 +126,7 @@ class TopLevel(Options):
     )
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")
-    study: dict[str, Any] = Field(default_factory=dict, description="studies that go beyond cells")
+    study: dict[str, Any] = Field(default_factory=dict, description="studies, each with its options")
     quick: tuple[str, ...] = Field(
         default=(), description="what --quick sets, as with --set: a list such as [metrics.speed.rounds=6]"
     )

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_json: bool) -> None:
     """Show what each FILE of text costs under the published vocabularies: tokens, the cheapest first.
 
-    A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Every file is counted as a
-    whole: nothing is sampled. A tokenizer that the rule of loss leaves out is listed below those that are ranked. The
-    ids of an unverified name were compared with no other source.
+    A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Whole files are
+    counted. Tokenizers that lose text are listed below the ranking. An unverified name was checked against no other
+    source.
 
-    Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
+    Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
     from tokbench.cost.text_cost import cost_of

@@ -127,7 +127,7 @@ def group_notes(plan: Plan) -> Iterator[str]:
         cells = plan.cells_on(corpus, len(plan.names_on(corpus)), groups)
         where = plan.config.located.where(("corpora", corpus, "group"))
         yield (
-            f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "
+            f"corpus {corpus} has {groups:,} groups, each a row of its own in every table: {cells:,} results, much "
             f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: files' for it "
             f"({where})"
         )

@@ -49,12 +49,12 @@ def inspect(
     *,
     as_json: bool,
 ) -> None:
-    """Show what the vocabulary of TOKENIZER holds, and which of its ids no text can give.
+    """Show what is in the vocabulary of TOKENIZER, and find tokens that no text gives.
 
     TOKENIZER is a published name such as gpt-4o, backend:value, a file such as tokenizer.json, or a backend with -O.
 
-    Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
-    text gives), 2 bad input.
+    Exit codes: 0 nothing found that is an error, 1 errors found (tokens that no text gives, special tokens that
+    ordinary text gives), 2 bad input.
     """
     from tokbench.api import load
     from tokbench.inspect.examine import examine

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--document",
     type=click.Choice(["file", "line", "paragraph"]),
     help="Without CONFIG: what one document is; training sees the line ends in any case [default: line; for code file, "
-    "or paragraph if less than 10 files would be held out].",
+    "or paragraph if fewer than 10 files would be held out].",
 )
 @click.option("--vocab-size", type=int, help="Without CONFIG: size of the vocabulary.")
 @backend_options

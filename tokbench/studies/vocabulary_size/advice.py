@@ -1,7 +1,7 @@
 """The vocabulary size to train for a model: where a byte of text costs the least compute.
 
 Larger vocabularies need fewer tokens and make the output layer wider. The FLOPs of a byte of text are those of a token
-(:mod:`.compute`) times the tokens of a byte, known at every size of a vocabulary. All sizes that cost at most 2 % more
+(:mod:`.compute`) times the tokens of a byte, known at every size of a vocabulary. All sizes that cost at most 2% more
 than the best are in the range; the pick is the best, rounded as far as the range allows.
 """
 

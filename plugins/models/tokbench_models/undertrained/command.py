@@ -28,7 +28,7 @@ def undertrained(
     output_tensor: str | None,
     as_json: bool,
 ) -> None:
-    """List the ids of TOKENIZER that a model hardly trained, by its WEIGHTS.
+    """List the tokens of TOKENIZER that a model hardly trained, by its WEIGHTS.
 
     TOKENIZER is a published name such as gpt-2, backend:value, or a file such as tokenizer.json. WEIGHTS are those of a
     model with this vocabulary, a safetensors file or the index of several.

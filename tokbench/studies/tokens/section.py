@@ -51,7 +51,7 @@ _PLAIN_LEGEND: Final = (
     "␣, line ends as ⏎, tabs as ⇥, bytes that are not whole characters as \\x and two digits."
 )
 _WORST: Final = (
-    "One of each group, with the fewest bytes per token, and the tokenizer that needs the fewest "
+    "The documents with the fewest bytes per token, at most one of each group, and the tokenizer that needs the fewest "
     "tokens for the same text."
 )
 _PLAIN_WORST: Final = "The tokens of the text shown are relative to the tokenizer that needs the fewest."

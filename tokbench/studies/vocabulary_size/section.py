@@ -37,10 +37,10 @@ from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
 _EXPLANATION: Final = (
     "Each vocabulary cut to every smaller size, its first merges kept. Nothing is trained or encoded again: merges "
-    "apply in order of rank, so the tokens at every smaller size follow exactly from the text encoded once. Vocabularies "
-    "of different makers are compared at equal size. Size counts the tokens that text can give, without special tokens. A "
-    "cut vocabulary is what training with the same text and rules would have given at that size, not the best one of "
-    "that size; a sharp bend marks a vocabulary that was extended by the merges of another."
+    "apply in order of rank, so the tokens at every smaller size follow exactly from the text encoded once. "
+    "Vocabularies of different makers are compared at equal size. Size counts the tokens that text can give, without "
+    "special tokens. A cut vocabulary is what training with the same text and rules would have given at that size, not "
+    "the best one of that size; a sharp bend marks a vocabulary that was extended by the merges of another."
 )
 _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "

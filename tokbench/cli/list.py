@@ -29,9 +29,7 @@ _KINDS = {
 
 @click.command("list", epilog=examples("tokbench list", "tokbench list published", "tokbench list backends"))
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
-@click.option(
-    "--all", "everything", is_flag=True, help="Include what packages of tokbench bring that are not installed."
-)
+@click.option("--all", "everything", is_flag=True, help="Include what packages bring that are not installed.")
 @json_option
 @common_options
 def list_(kind: str | None, *, everything: bool, as_json: bool) -> None:

@@ -156,7 +156,7 @@ class Series:
             if not cell.competes and not cell.lossy:
                 return 3, sign * cell.value
             if cell.round_trip in {RoundTrip.UNKNOWN, RoundTrip.NOT_CHECKED}:
-                return 1, 0.0
+                return 1, sign * cell.value
             return 4 * cell.lossy, sign * cell.value
 
         return sorted(self.cells, key=key)

@@ -84,9 +84,7 @@ def _print_answer(answer: Answer, console: Console) -> None:
 
 def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
     # A tokenizer that did not run has a line with the reason below.
-    ranked = [each.tokenizer for each in report.answer.ranking.standings]
     names = ready_tokenizers(report.tables, main_columns(report.tables))
-    names.sort(key=lambda name: ranked.index(name) if name in ranked else len(ranked))
     shown = names if verbose else names[:_MOST_ROWS]
     if not shown:
         return

@@ -63,10 +63,7 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         return Answer(lines=[*_designed(tables, config), *_speed(tables), *further])
     published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
     own = [name for name in tables.tokenizers if tables.tokenizer(name).train]
-    maker = _LineMaker(tables, config, slices)
-    ranking = maker.rank([*published, *own])
-    if published and len(ranking.slices) < len(slices):  # training has seen some of them
-        ranking = maker.rank(published)
+    maker, ranking = _LineMaker(tables, config, slices), overall(tables)
     lines = [
         *maker.published(published, alone=not own),
         *maker.own(published, own, sized=any(line.label == OWN for line in further)),
@@ -76,6 +73,17 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
     return Answer(text=_text(slices, config), lines=lines, ranking=ranking)
+
+
+def overall(tables: CellTables) -> Ranking:
+    """Rank all tokenizers over all texts, or the published ones alone where training has seen some of these."""
+    config = tables.results.config
+    slices = text_slices(tables, config.weights)
+    published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
+    ranking = rank(tables, slices, tables.tokenizers, config.practical_margin)
+    if published and len(ranking.slices) < len(slices):
+        return rank(tables, slices, published, config.practical_margin)
+    return ranking
 
 
 def _text(slices: Sequence[Slice], config: RunConfig) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tokbench.report.answer.answer import overall
 from tokbench.report.cells import Series, legends
 from tokbench.report.document import (
     Chooser,
@@ -102,7 +103,10 @@ def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> l
     if not columns:
         return tables.tokenizers
     first = columns[0]
-    return [name for name in first.ranked() if not (corpus and first.cells[name].unbound)]
+    if corpus:
+        return [name for name in first.ranked() if not first.cells[name].unbound]
+    places = {standing.tokenizer: place for place, standing in enumerate(overall(tables).standings)}
+    return sorted(first.ranked(), key=lambda name: places.get(name, len(places)))
 
 
 def _row(tables: CellTables, name: str, described: Sequence[TableCell], columns: Sequence[Series]) -> Row:

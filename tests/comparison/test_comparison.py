@@ -101,6 +101,14 @@ def test_a_sure_change_below_the_margin_ties(margin, verdict):
     assert check_rules([Rule.parse("density > 0.1% significantly")], comparison), "a rule has a limit of its own"
 
 
+@pytest.mark.parametrize(("role", "verdict"), [(None, "tie"), (Role.ROUND_TRIP, "worse")])
+def test_a_loss_has_no_practical_margin(role, verdict):
+    metrics = METRICS | {"density": replace(METRICS["density"], role=role)}
+    fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    one, two = (run(tokens=tokens, metrics=metrics) for tokens in (fewer, TOKENS))
+    assert change(compared(one, two)).verdict == verdict
+
+
 def test_metrics_of_one_count_are_one_fact():
     words = 500.0
     metrics = METRICS | {

@@ -62,7 +62,8 @@ def compare(
         pages.append(render.ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
     for file in files:
         written = {".md": render.markdown, ".html": render.html, ".json": render.as_json}[file.suffix]
-        for page, path in zip(pages, _paths(file, len(pages)), strict=True):
+        for number, page in enumerate(pages, 1):
+            path = file if len(pages) == 1 else file.with_stem(f"{file.stem}-{number}")
             write_atomically(path, written(page).encode())
             say(f"written: {path}", err=True)
     if as_json:
@@ -71,7 +72,3 @@ def compare(
         for page in pages:
             print_markdown(render.markdown(page))
     sys.exit(int(any(page.failed for page in pages)))
-
-
-def _paths(file: Path, count: int) -> list[Path]:
-    return [file] if count == 1 else [file.with_stem(f"{file.stem}-{k}") for k in range(1, count + 1)]

@@ -14,6 +14,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.foundation.errors import shortened
+from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip
@@ -32,10 +33,8 @@ LEVEL: Final = 0.05
 _NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units", "margin"}
 
 _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
-"""The facts of a tokenizer that determine its numbers."""
 
 _MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
-"""The facts of a machine that must agree before speeds are compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,7 @@ class CellChange:
     reason: str = ""
     """The reason for a missing difference or interval; else empty."""
     margin: float = 0.0
-    """A smaller ratio is a tie, however sure it is; a share of a whole has no such margin."""
+    """A smaller ratio is a tie, however sure it is; 0 for losses of text."""
     follows: str = ""
     """The metric that shows the same change already, because both are made from one count; empty for none."""
 
@@ -103,7 +102,7 @@ class CellChange:
             return "gone" if self.after is None else "new"
         if not self.difference:
             return "same" if self.difference == 0 else "open"
-        small = self.factor is not None and abs(self.factor - 1) < self.margin
+        small = self.ratio is not None and abs(self.ratio) < self.margin
         if small or not self.differs:
             return "tie" if self.differs else "open"
         if self.direction == "none":
@@ -216,7 +215,7 @@ class _Comparer:
             before=one.value,
             after=two.value,
             documents=one.n if one.n == two.n and one.n else None,
-            margin=self._two.config.practical_margin,
+            margin=0.0 if info.family == self._of_losses else self._two.config.practical_margin,
         )
         if one.value is None or two.value is None:
             gone = one if one.value is None else two
@@ -229,7 +228,6 @@ class _Comparer:
         return change if change.difference == 0 else self._paired(change, info)
 
     def _incomparable(self, corpus: str, metric: str, info: MetricInfo) -> str:
-        """Return why a metric cannot be compared on a corpus; empty if it can."""
         other = self._two.metrics.get(metric)
         if other and info.formula != other.formula:
             return f"{metric}: its definition is another one in {self._names[1]}"
@@ -239,6 +237,11 @@ class _Comparer:
         if families[0] and families[1] and families[0].options != families[1].options:
             return f"{info.family}: its options are {families[0].options} and {families[1].options}"
         return "" if corpus == OWN_TEXTS else self._other_text.get(corpus, "")
+
+    @cached_property
+    def _of_losses(self) -> str | None:
+        metric = self._tables[1].with_role(Role.ROUND_TRIP)
+        return self._two.metrics[metric].family if metric else None
 
     @cached_property
     def _other_text(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Final
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
 from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report.answer.words import join
 from tokbench.report.document import (
     Bullets,
     Column,
@@ -109,7 +110,7 @@ class ComparisonPage:
         for change in self.comparison.changes:
             follow.setdefault(change.follows, {})[change.metric] = None
         for lead in filter(None, follow):
-            yield f"{', '.join(follow[lead])} changed by the same factor as {lead}, and is counted with it"
+            yield f"{join([*follow[lead]])} changed by the same factor as {lead}: one change, counted once"
 
     @property
     def changes(self) -> dict[str, list[CellChange]]:

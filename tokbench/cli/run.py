@@ -96,7 +96,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
     runs = plan_runs(configs, output, overrides, workers)
     options["store"] = not options.pop("no_store")
     execute = partial(_execute, workers=workers, log=log, **options)
-    sys.exit(run_each(runs, execute))
+    sys.exit(run_each(runs, execute, as_json=options["as_json"]))
 
 
 def _execute(

@@ -111,15 +111,15 @@ _INTERRUPTED: Final = 128
 """An exit code from here on is a signal."""
 
 
-def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -> int:
+def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int], *, as_json: bool = False) -> int:
     """Execute runs one after the other, and return the worst exit code.
 
-    A failed run is reported, and the next begins. An interruption ends all.
+    A failed run is reported, and the next begins. An interruption ends all. ``as_json`` keeps all else off the output.
     """
     worst = 0
     for number, run in enumerate(runs):
         if len(runs) > 1:
-            say(f"\n{number + 1} of {len(runs)}: {run.config}")
+            say(f"\n{number + 1} of {len(runs)}: {run.config}", err=as_json)
         try:
             worst = max(worst, execute(run))
         except TokbenchError as error:

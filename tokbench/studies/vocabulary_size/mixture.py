@@ -38,12 +38,11 @@ def shares(plan: Plan, corpora: Iterable[str]) -> dict[str, float]:
 
 
 def training_bytes(plan: Plan, train_on: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the bytes of training text of each corpus of the mixture."""
-    surveys = {name: plan.surveys[name] for name in train_on}
-    sizes = {
-        name: float(survey.bytes - bool(plan.corpora[name].holdout) * survey.evaluated_bytes)
-        for name, survey in surveys.items()
-    }
+    """Return the bytes of training text of each corpus of the mixture; a designed one is no kind of text."""
+    sizes = {}
+    for name in (name for name in train_on if not plan.design(name).designed):
+        survey, held = plan.surveys[name], bool(plan.corpora[name].holdout)
+        sizes[name] = float(survey.bytes - held * survey.evaluated_bytes)
     if sizes.keys() & weights.keys():
         return sizes
     return {name: weight * sum(sizes.values()) for name, weight in weights.items()}  # another text, of which all counts

@@ -4,7 +4,6 @@ import csv
 import importlib
 import os
 import re
-import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -15,6 +14,7 @@ import pytest
 import yaml
 from chromium import chromium
 from readme_tables import ROOT
+from test_page_commands import CHOOSE, run_page
 from test_readme import anchors, blocks, read
 
 from tokbench.foundation.packages import is_own
@@ -126,54 +126,28 @@ def test_a_docstring_becomes_markdown():
     )
 
 
-def run(line, folder):
-    """Run a line of a shell as the page has it, with the Python of the tests."""
-    words = shlex.split(line)
-    command = {"tokbench": [sys.executable, "-m", "tokbench"], "python": [sys.executable]}[words[0]]
-    done = subprocess.run(
-        [*command, *words[1:]], cwd=folder, capture_output=True, text=True, check=False, timeout=600
-    )  # fmt: skip
-    assert done.returncode == 0, (line, done.stdout, done.stderr)
-    return done.stdout
-
-
 @pytest.mark.slow
 def test_the_tutorial_runs_and_measures_what_it_shows(tmp_path):
     pytest.importorskip("splintr")
-    page = DOCS / "choose.md"
-    [script] = blocks(page, "python")
-    (tmp_path / "collect.py").write_text(script, encoding="utf-8")
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
-    assert len(lines) == 7
-    said = {line: run(line, tmp_path) for line in lines}
+    (tmp_path / "texts").mkdir()
+    said = run_page(CHOOSE, tmp_path)
+    assert len(said) == 7
     [answer] = [text for line, text in said.items() if line.startswith("tokbench run")]
     assert "the fewest tokens" in answer
     if sys.version_info[:2] != (3, 11):
         return  # the text is the manual of Python 3.11
     assert "gemma-3 uses the fewest tokens: 4.73 bytes per token; gpt-4o uses 1.6% more" in " ".join(answer.split())
-    with (tmp_path / "reports" / "mine" / "results.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "reports" / "choose" / "results.csv").open(encoding="utf-8", newline="") as file:
         ratios = {
             (row["tokenizer"], row["group"]): f"{float(row['value']):.2f}"
             for row in csv.DictReader(file)
             if row["metric"] == "compression_ratio"
         }
-    shown = re.search(r"<!-- choose -->\n(.*?)<!-- /choose -->", read(page), re.DOTALL)[1].splitlines()
+    shown = re.search(r"<!-- choose -->\n(.*?)<!-- /choose -->", read(DOCS / "choose.md"), re.DOTALL)[1].splitlines()
     columns = [cell.strip() for cell in shown[0].strip("|").split("|")]
     for row in shown[2:]:
         name, *values = (cell.strip() for cell in row.strip("|").split("|"))
         assert values == [ratios[name, group] for group in columns[1:]]
-
-
-@pytest.mark.slow
-def test_the_commands_of_pins_run(tmp_path):
-    [lines] = [block for block in blocks(DOCS / "library.md", "sh") if "tokbench pin" in block]
-    (tmp_path / "mine.yaml").write_text(
-        "schema: tokbench/1\nname: mine\ncorpora: {hostile: {source: sample, part: hostile}}\n"
-        "tokenizers: {bytes: utf8_bytes}\nmetrics: [compression]\n",
-        encoding="utf-8",
-    )
-    for line in lines.splitlines():
-        run(line.replace("quickstart", "mine.yaml"), tmp_path)
 
 
 @pytest.mark.packages

@@ -26,7 +26,12 @@ def _weights(_context: click.Context, _option: click.Parameter, given: Sequence[
 
 @click.command()
 @click.argument("what", metavar="SUITE|TEXTS")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file [default: SUITE.yaml, or size.yaml and the like, by --for].")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file [default: SUITE.yaml, or size.yaml as --for].",
+)
 @click.option(
     "--for",
     "purpose",

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from chromium import chromium
 from readme_tables import ROOT
+from site_pictures import HASHES, MOST_BYTES, PICTURES, made_from
 from test_page_commands import CHOOSE, run_page
 from test_readme import anchors, blocks, read
 
@@ -165,9 +166,16 @@ def test_the_configurations_of_the_gallery_are_right_and_short(block, tmp_path):
 
 def test_pictures_are_small_and_described():
     for path in (DOCS / "assets").rglob("*"):
-        assert not path.is_file() or path.stat().st_size <= 250_000, path
+        assert not path.is_file() or path.stat().st_size <= MOST_BYTES, path
     for page in PAGES:
         assert re.findall(r"!\[\]\(", read(DOCS / page)) == []
+
+
+def test_no_picture_is_older_than_what_it_is_made_from():
+    shown = [*(ROOT / "reports").glob("*.png"), *(DOCS / "assets").glob("*.webp"), *(DOCS / "assets").glob("*.svg")]
+    assert {path.relative_to(ROOT).as_posix() for path in shown} == set(PICTURES)
+    now = [f"{made_from(picture)}  {name}" for name, picture in PICTURES.items()]
+    assert read(HASHES).splitlines() == now, "make them again with: python tests/helpers/site_pictures.py"
 
 
 class Tags(HTMLParser):
@@ -224,7 +232,9 @@ def tags(html):
 def test_every_page_is_built(html, tags):
     built = {path.relative_to(html).with_suffix(".md").as_posix() for path in tags}
     assert set(PAGES) <= built
-    assert {page for page in built - set(PAGES) if not page.startswith(("source/", "leaderboard/"))} == {"404.md"}
+    assert {page for page in built - set(PAGES) if not page.startswith(("source/", "leaderboard/", "live/"))} == {
+        "404.md"
+    }
     assert [path for path, page in tags.items() if page.title != 1] == []
 
 

@@ -1,4 +1,4 @@
-"""The quickstart as the home page shows it: its answer as console text, and its report, rendered by the code of today."""
+"""The quickstart as the home page shows it: its answer as console text, and its report, rendered at every build."""
 
 from __future__ import annotations
 

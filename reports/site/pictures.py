@@ -1,8 +1,8 @@
 """Make the pictures of README and the site: ``python reports/site/pictures.py``, some minutes on two cores.
 
-It runs the suites of ``RUNS``, takes the screenshots and charts of ``PICTURES``, and writes ``reports/pictures.sha256``: for each
-picture the hash of what it is made from. A test compares them, so that no picture is older than the product. A folder
-after the command has the finished runs. It needs Chromium and Pillow.
+It runs the suites of ``RUNS``, makes ``PICTURES``, and writes ``reports/pictures.sha256``:
+for each picture the hash of what it is made from. A test compares them, so that no picture is older than the product. A
+folder after the command has the finished runs. It needs Chromium and Pillow.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ PICTURES: Final = {
 }
 
 TYPED: Final = (
-    "127 + 677 = 804\nI have an Egg. EGG.\nΚαλημέρα! Привет, как дела?\n\nfor i in range(1, 101):\n    print(i)\n"
+    "127 + 677 = 804\nI have an Egg. EGG.\nZwölf Äpfel, bitte. გამარჯობა!\n\nfor i in range(1, 101):\n    print(i)\n"
 )
 """In scripts of which every machine has a font."""
 
@@ -102,7 +102,7 @@ def of_playground(chrome: Any) -> bytes:
     """Return the playground with a text under four tokenizers."""
     names = [word for name in ("gpt-4", "gpt-4o", "llama-3", "gemma-3") for word in ("-t", name)]
     command = [sys.executable, "-m", "tokbench", "serve", "--port", "0", *names]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own command
         try:
             assert server.stderr
             chrome.get(next(line for line in server.stderr if line.startswith("http")).split()[0])
@@ -139,7 +139,8 @@ def main(runs: Path) -> None:
     missing = [str(ROOT / path) for name, path in RUNS.items() if not (runs / name / "pictures").is_dir()]
     for path in missing:
         folder = runs / Path(path).stem
-        subprocess.run([sys.executable, "-m", "tokbench", "run", path, "-o", folder, "--pictures"], check=True)
+        command = [sys.executable, "-m", "tokbench", "run", path, "-o", str(folder), "--pictures"]
+        subprocess.run(command, check=True)  # noqa: S603 - our own command
     with browser() as chrome:
         for name, picture in PICTURES.items():
             run = runs / picture.run

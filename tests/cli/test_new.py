@@ -19,7 +19,8 @@ def new(tmp_path, monkeypatch):
     (tmp_path / "folder" / "notes.md").write_text("of another kind", encoding="utf-8")
 
     def run(*arguments):
-        return CliRunner().invoke(command, ["new", *arguments]), tmp_path / "mine.yaml"
+        purpose = arguments[arguments.index("--for") + 1] if "--for" in arguments else "size"
+        return CliRunner().invoke(command, ["new", *arguments]), tmp_path / f"{purpose}.yaml"
 
     return run
 
@@ -32,8 +33,8 @@ def test_a_configuration_for_each_question_is_right(new, purpose):
     assert not config.problems
     assert list(config.corpora) == ["prose"]
     assert {"utf8_bytes", "gpt-4"} <= set(config.tokenizers)
-    assert config.name == "mine"
-    assert "tokbench run mine.yaml" in outcome.output
+    assert config.name == purpose
+    assert f"tokbench run {purpose}.yaml" in outcome.output
 
 
 def test_the_model_is_that_of_the_study_of_sizes(new, tmp_path):

@@ -27,7 +27,12 @@ def _weights(_context: click.Context, _option: click.Parameter, given: Sequence[
 
 @click.command()
 @click.argument("what", metavar="SUITE|TEXTS")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file [default: SUITE.yaml, or mine.yaml].")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file [default: SUITE.yaml, or size.yaml as --for].",
+)
 @click.option(
     "--for",
     "purpose",
@@ -69,9 +74,10 @@ def new(
         suite = find_suite(what)
         path, text = output or Path(suite.path.name), suite.path.read_bytes()
     else:
-        if (weights or model) and purpose not in {None, "size"}:
+        purpose = purpose or "size"
+        if (weights or model) and purpose != "size":
             raise click.UsageError(f"--weight and --model are for --for size, and not for --for {purpose}")
-        path, purpose = output or Path("mine.yaml"), purpose or "size"
+        path = output or Path(f"{purpose}.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
         text = _configuration(what, path, Wanted(purpose, names, weights, model)).encode()
     try:

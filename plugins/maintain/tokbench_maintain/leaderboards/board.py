@@ -32,7 +32,7 @@ class BoardEntry(_Part):
     family: str = Field(description="the models that it belongs to, by which readers filter")
     source: str = Field(description="the place where its vocabulary is published")
     licence: str = Field(description="the licence of the vocabulary")
-    baseline: bool = Field(default=False, description="it gives proportion, and has no rank")
+    baseline: bool = Field(default=False, description="it is a baseline, which is not ranked")
     notes: str = Field(default="", description="what else a reader should know")
 
 

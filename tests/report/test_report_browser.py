@@ -68,8 +68,8 @@ def at_the_top(browser, place):
 
 def test_the_first_screen_has_sentence_bars_and_front(browser):
     for width, height, charts in (
-        (1400, 900, ["#first-0 .broad svg.ranking .top", "#first-0 .broad svg.front"]),
-        (400, 800, ["#first-0 .narrow svg.ranking .top"]),
+        (1400, 900, ["#answer .broad svg.ranking .top", "#answer .broad svg.front"]),
+        (400, 800, ["#answer .ranks"]),
     ):
         opened(browser, width=width)
         for selector in (".headline", *charts):
@@ -77,7 +77,7 @@ def test_the_first_screen_has_sentence_bars_and_front(browser):
             assert 0 < bottom <= height, selector
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert ask(browser, wide) == 0
-    assert seen(browser, "#first-0 .broad svg.ranking") == []
+    assert seen(browser, "#answer .broad svg.ranking") == []
 
 
 def test_a_header_sorts_and_lossy_and_missing_values_are_last(browser):
@@ -238,7 +238,7 @@ def test_badges_links_and_choices_open_their_parts(browser):
     opened(browser)
     browser.find_element("css selector", ".cautions summary").click()
     assert len(seen(browser, ".cautions li")) > 1
-    browser.find_element("css selector", "#first-0").click()
+    browser.find_element("css selector", "#answer .first").click()
     assert not browser.find_element("css selector", ".cautions .notes").is_displayed()
     browser.find_element("css selector", "nav a[href='#losses']").click()
     settle(browser)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tokbench.report.answer.answer import Answer, answer_of
+from tokbench.report.answer.page_data import Chip, packed_answer, text_chips
+from tokbench.report.answer.ranking import bars
 from tokbench.report.document import Line, Node, Section
 from tokbench.report.section import SectionSpec
 from tokbench.report.sections.answer import answer_document
@@ -59,6 +61,19 @@ class Report:
     @cached_property
     def answer_section(self) -> Section | None:
         return answer_document(self.tables, self.answer, [node for nodes in self._leads.values() for node in nodes])
+
+    @cached_property
+    def page_data(self) -> str:
+        return packed_answer(self.tables, self.answer)
+
+    @cached_property
+    def text_chips(self) -> list[Chip]:
+        return text_chips(self.answer.slices)
+
+    @cached_property
+    def tokenizer_chips(self) -> list[Chip]:
+        names = [bar.tokenizer for bar in bars(self.tables, self.answer.ranking)]
+        return [Chip(name, name) for name in names] if len(names) > 1 else []
 
     @cached_property
     def _leads(self) -> dict[str, Sequence[Node]]:

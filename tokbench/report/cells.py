@@ -63,6 +63,7 @@ class DisplayCell:
         unbound: the configuration names other corpora for the tokenizer.
         missed: not measured, or failed, although due.
         measured: the share of the documents in a stopped run; ``None`` for all.
+        raw: the number itself where ``text`` compares it with the best.
     """
 
     text: str
@@ -77,6 +78,7 @@ class DisplayCell:
     missed: bool = False
     baseline: bool = False
     measured: float | None = None
+    raw: str = ""
 
     @property
     def marks(self) -> str:

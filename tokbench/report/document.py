@@ -222,7 +222,6 @@ class Table:
     label: str = ""
     look: str = ""
     """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
-    tall: bool = False
     fit: bool = False
 
 

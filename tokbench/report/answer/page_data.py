@@ -75,7 +75,7 @@ def _by_unit(tables: CellTables, slices: Sequence[Slice]) -> dict[str, object]:
         }  # fmt: skip
         first = next((each for each in counts if each), None)
         if units is not None and first is not None:
-            placed = [each and each.units.with_bits(units.bits) for each in counts]
+            placed = [None if each is None else each.units.with_bits(units.bits) for each in counts]
             own = first.units.with_bits(units.bits).units
             facts["units"] = np.searchsorted(units.keys, own.keys).tolist()
             facts["documents"] = own.documents.tolist()

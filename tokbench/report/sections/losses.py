@@ -79,7 +79,7 @@ def losses_document(tables: CellTables) -> Section:
     if not any(loss.documents for loss in found):
         return Section("losses", "Losses", [Paragraph(_without_loss(tables))])
     rows = [_row(tables, loss) for loss in found]
-    table = Table("Losses by tokenizer, corpus and cause", _COLUMNS, rows, label="Losses", tall=True)
+    table = Table("Losses by tokenizer, corpus and cause", _COLUMNS, rows, label="Losses")
     return Section("losses", "Losses", [Paragraph(_EXPLANATION), table])
 
 

@@ -44,7 +44,7 @@ def _corpus(tables: CellTables, corpus: str) -> list[Node]:
     return [
         Heading(Name(corpus)),
         Paragraph(_EXPLANATION.format(max(map(len, by_group.values())))),
-        Table("Places by number of tokens", columns, rows, label=f"Places on {corpus}", tall=True),
+        Table("Places by number of tokens", columns, rows, label=f"Places on {corpus}"),
         *([Paragraph(left_out, "legend")] if left_out else []),
         *legend_lines(legends(cell for group in groups for cell in tables.series(rank, corpus, group).cells.values())),
         _matrix(corpus, by_group.get(WHOLE, [])),

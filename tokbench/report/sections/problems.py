@@ -113,7 +113,7 @@ def _tables(section: ProblemSection) -> list[Node]:
             for missing in section.cells
         ]
         caption = "Cells without a value, by reason"
-        nodes.append(Table(caption, columns, rows, label="Cells without a value", tall=True))
+        nodes.append(Table(caption, columns, rows, label="Cells without a value"))
     if section.plugins:
         rows = [
             Row([plugin.name, f"{plugin.distribution} {plugin.version}", TextCell(line=plugin.reason, look="prose")])

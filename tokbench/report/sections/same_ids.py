@@ -35,7 +35,7 @@ def same_ids_document(tables: CellTables) -> Section | None:
     ]
     if differences:
         rows = [_row(entry) for entry in differences]
-        nodes += [Paragraph(_EXPLANATION), Table(_CAPTION, _COLUMNS, rows, label="Documents with other ids", tall=True)]
+        nodes += [Paragraph(_EXPLANATION), Table(_CAPTION, _COLUMNS, rows, label="Documents with other ids")]
     return Section("same-ids", "Same ids", nodes)
 
 

@@ -31,7 +31,7 @@ _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names
 
 BEST_LEGEND: Final = (
     "bold: the best of a column and any not significantly different from it, unless most are equal or none can be "
-    "compared; cells with †, ‡, ? or ◐ and baselines do not compete; numbers that cannot be compared document by "
+    "compared; results with †, ‡, ? or ◐ and baselines do not compete; numbers that cannot be compared document by "
     "document, such as speeds, tie if their intervals overlap"
 )
 NOT_CHECKED_LEGEND: Final = (
@@ -165,12 +165,12 @@ class Series:
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent; 0 % and 100 % are exact.
+    """Return a share in whole percent; 0% and 100% are exact.
 
     >>> percent(0.434), percent(0.0001), percent(0.9999), percent(1)
-    ('43 %', '1 %', '99 %', '100 %')
+    ('43%', '1%', '99%', '100%')
     """
-    return f"{share * 100:.0f} %" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)} %"
+    return f"{share * 100:.0f}%" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)}%"
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
@@ -191,15 +191,15 @@ def in_sample_legend(shares: Sequence[float]) -> str:
     """Return the meaning of †, with the shares that were trained on.
 
     >>> in_sample_legend([0.34])
-    '† 34 % of the evaluated documents were in the training text'
+    '† 34% of the evaluated documents were in the training text'
     >>> in_sample_legend([1.0, 0.34, 0.5])
-    '† 34 to 100 % of the evaluated documents were in the training text, see the single cells'
+    '† 34 to 100% of the evaluated documents were in the training text, see the single results'
     """
     if not shares:
         return ""
     low, high = (Style("share", 0).show(share) for share in (min(shares), max(shares)))
-    some, more = (low, "") if low == high else (f"{low} to {high}", ", see the single cells")
-    return f"{IN_SAMPLE} {some} % of the evaluated documents were in the training text{more}"
+    some, more = (low, "") if low == high else (f"{low} to {high}", ", see the single results")
+    return f"{IN_SAMPLE} {some}% of the evaluated documents were in the training text{more}"
 
 
 def display_cell(
@@ -221,7 +221,7 @@ def display_cell(
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
         interval += " rough" if interval and cell.reason else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
-        title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
+        title.append(f"95% interval {low} to {exact(cell.ci_high, cell.unit)}")
     title.append(cell.reason or ("" if cell.ci_low is not None else "no interval: see its definition"))
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")

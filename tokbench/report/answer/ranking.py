@@ -1,7 +1,7 @@
 """Ranks tokenizers over slices of text that count alike: by the geometric mean of their tokens relative to the best.
 
-A ratio of two tokenizers over several languages is the weighted geometric mean of its ratios in each: 2 % more tokens
-in one language and 2 % fewer in another cancel out, whatever amount of text each has. The interval leaves out one
+A ratio of two tokenizers over several languages is the weighted geometric mean of its ratios in each: 2% more tokens
+in one language and 2% fewer in another cancel out, whatever amount of text each has. The interval leaves out one
 document after the other, in every slice that has it (:mod:`tokbench.statistics.jackknife`).
 """
 
@@ -41,8 +41,8 @@ class Standing:
     """A tokenizer in a ranking.
 
     Attributes:
-        more: its tokens beyond the best, as a share: 0.06 for 6 % more.
-        low, high: the 95 % interval of ``more``; ``None`` if there is none.
+        more: its tokens beyond the best, as a share: 0.06 for 6% more.
+        low, high: the 95% interval of ``more``; ``None`` if there is none.
         tied: ``more`` is below the margin, or not significantly different from 0.
     """
 

@@ -65,7 +65,7 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """A colour scale over the middle 90 % of the values, against outliers."""
+    """A colour scale over the middle 90% of the values, against outliers."""
 
     low: float
     high: float
@@ -118,9 +118,9 @@ def heat_map(tables: CellTables, corpus: str, metric: str, *, beyond: bool = Fal
     style = style_for([value for some in values.values() for value in some], next(iter(values)), _DIGITS)
     info = tables.metric(metric)
     direction = info.direction if tables.losses_checked or info.loss_cannot_help else "none"
-    direction = "lower" if beyond else direction
-    wide = 1.0 if beyond else _WIDE
-    scales = {unit: _Scale.over(some, reverse=direction == "lower", wide=wide) for unit, some in values.items()}
+    reverse, wide = beyond or direction == "lower", 1.0 if beyond else _WIDE
+    direction = "lower" if beyond and direction != "none" else direction
+    scales = {unit: _Scale.over(some, reverse=reverse, wide=wide) for unit, some in values.items()}
     rows = [whole] if whole.measured else []
     rows += [tables.series(metric, corpus, row.group, digits=style, names=order) for row in groups]
     rows = [_beyond_best(row) for row in rows] if beyond else rows

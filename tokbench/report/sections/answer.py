@@ -27,7 +27,7 @@ from tokbench.report.sections.first_charts import first_charts
 from tokbench.report.tables import CellTables
 
 _COLUMNS: Final = (
-    *(Column("tokenizer"), Column("more tokens than the best", numeric=True, unit="%")),
+    *(Column("tokenizer"), Column("tokens beyond the best", numeric=True, unit="%")),
     *(Column("95% interval", numeric=True), Column("in words")),
 )
 

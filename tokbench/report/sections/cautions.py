@@ -18,7 +18,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
     """Yield sentences on what to distrust."""
     results = tables.results
     if results.interrupted:
-        yield "The run was stopped before it was through."
+        yield "The run was stopped early."
     seen = (cell for cell in results.cells if cell.in_sample)
     trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
     if trained:

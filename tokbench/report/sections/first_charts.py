@@ -14,7 +14,8 @@ from tokbench.report.section import Chart
 from tokbench.report.tables import CellTables
 
 _BROAD_BARS, _BROAD_FRONT, _NARROW = 760, 520, 370
-_BARS: Final = "Bytes per token over these texts, with 95% intervals of the difference from the best"
+_BARS: Final = "Bytes per token over these texts"
+_INTERVALS: Final = ", with 95% intervals of the difference from the best"
 _FRONT: Final = "Is it only larger? Compression and size"
 
 
@@ -24,7 +25,8 @@ def first_charts(tables: CellTables, answer: Answer) -> list[Node]:
     broad = ranked_bars(shown, _BROAD_BARS)
     if broad is None:
         return []
-    figures = [Figure(broad, _BARS, narrow=ranked_bars(shown, _NARROW))]
+    caption = _BARS + _INTERVALS * any(bar.ends for bar in shown)
+    figures = [Figure(broad, caption, narrow=ranked_bars(shown, _NARROW))]
     if front := size_front(tables, shown, _BROAD_FRONT):
         figures.append(Figure(front, _FRONT, narrow=size_front(tables, shown, _NARROW)))
     return [Multiples(figures, "first")]

@@ -32,7 +32,7 @@ _MANY: Final = 8
 _NAME: Final = Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
     Column("backend", sort="ascending"),
-    Column("vocabulary", numeric=True, sort="ascending", unit="ids"),
+    Column("vocabulary", numeric=True, sort="ascending", unit="tokens"),
 )
 
 
@@ -51,7 +51,9 @@ def overview_document(tables: CellTables) -> Section:
     """Return the section."""
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
-    explanation = "Every number is for a whole corpus, {} it its 95\u00a0% interval"
+    explanation = (
+        "Every number is for a whole corpus, {} it its 95% interval; curated texts, such as stress tests, have none"
+    )
     clicks = "Click a heading to sort, a number for details"
     page: list[Node] = [
         Paragraph(f"{explanation.format('below')}. {clicks}; {tables.best_legend}."),

@@ -17,7 +17,7 @@ _COLUMNS = (
     *(Column(name) for name in ("text", "expected", "got")),
 )
 
-_CAPTION = "First document with other ids, by tokenizer, corpus and group"
+_CAPTION = "First document with different ids, by tokenizer, corpus and group"
 _EXPLANATION = (
     "Of each group the first document that differs: its text from just before the difference on, and how either "
     "tokenizer cuts it, each token with its id. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
@@ -35,7 +35,7 @@ def same_ids_document(tables: CellTables) -> Section | None:
     ]
     if differences:
         rows = [_row(entry) for entry in differences]
-        nodes += [Paragraph(_EXPLANATION), Table(_CAPTION, _COLUMNS, rows, label="Documents with other ids")]
+        nodes += [Paragraph(_EXPLANATION), Table(_CAPTION, _COLUMNS, rows, label="Documents with different ids")]
     return Section("same-ids", "Same ids", nodes)
 
 
@@ -72,8 +72,8 @@ def same_ids(tables: CellTables) -> list[str]:
         differing = sum(entry.documents for entry in results.differences if entry.tokenizer == name)
         if differing:
             share = f"{differing:,} of {compared:,} documents"
-            lines.append(f"{name}: other {what} than {other} in {share}; not ranked on speed")
+            lines.append(f"{name}: {what} differ from {other} in {share}; not ranked on speed")
         elif compared:
-            lines.append(f"{name}: the {what} of {other} in all {compared:,} documents that were compared")
+            lines.append(f"{name}: same {what} as {other} in all {compared:,} documents that were compared")
         lines += [f"{name}: not verified on {cell.corpus}: {cell.reason}" for cell in cells if cell.value is None]
     return lines

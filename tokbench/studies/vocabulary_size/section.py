@@ -136,7 +136,7 @@ def _size_cell(row: SizeRow | None) -> TextCell:
         return number_cell(None)
     parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} ids in use"]
     if row.ci_low is not None:
-        parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95 % confidence")
+        parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95% confidence")
     if row.gain is not None:
         parts.append(f"{row.gain:+.4f} bytes per token for each 1,000 tokens since the size before")
     if row.fertility is not None:

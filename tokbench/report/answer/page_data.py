@@ -11,6 +11,7 @@ import numpy as np
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
+from tokbench.measuring.sums import Sums
 from tokbench.report.answer.answer import TEXT_NAMES, Answer
 from tokbench.report.answer.line import OWN
 from tokbench.report.answer.ranking import REASONS, why_not_ranked
@@ -18,6 +19,7 @@ from tokbench.report.answer.slices import Slice
 from tokbench.report.pages import packed
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, trained_on
+from tokbench.statistics.sample_units import SampleUnits
 
 
 class Chip(NamedTuple):
@@ -42,48 +44,50 @@ def text_chips(slices: Sequence[Slice]) -> list[Chip]:
 
 def packed_answer(tables: CellTables, answer: Answer) -> str:
     """Return the rates and the tokens by sampling unit of every slice, for the page's script."""
-    names = tables.tokenizers
-    sized = any(line.label == OWN and not line.ranks for line in answer.lines)
+    metric, infos = tables.with_role(Role.TEXT_PER_TOKEN), [tables.tokenizer(name) for name in tables.tokenizers]
+    sums = [
+        [tables.sums(metric, part.corpus, part.group, name) for name in tables.tokenizers] for part in answer.slices
+    ]
+    known = [each.units for row in sums for each in row if each]
+    units = reduce(lambda one, other: one.joined(other).units, known) if known else None
     data = {
-        "names": [visible(name) for name in names],
-        "own": [bool(tables.tokenizer(name).train) for name in names],
-        "sizes": [tables.tokenizer(name).vocab_size for name in names],
-        "sized": sized,
+        "names": [visible(name) for name in tables.tokenizers],
+        "own": [bool(info.train) for info in infos],
+        "sizes": [info.vocab_size for info in infos],
+        "sized": any(line.label == OWN and not line.ranks for line in answer.lines),
         "margin": tables.results.config.practical_margin,
         "weighted": bool(tables.results.config.weights),
         "kinds": {kind.value: name for kind, name in TEXT_NAMES.items()},
         "reasons": REASONS,
-        **_by_unit(tables, answer.slices),
+        "strata": [] if units is None else np.unique(units.strata, return_inverse=True)[1].tolist(),
+        "slices": [
+            _facts(tables, part) | (_counts(units, row) if units and any(row) else {})
+            for part, row in zip(answer.slices, sums, strict=True)
+        ],
     }
     return packed(json.dumps(data, separators=(",", ":")))
 
 
-def _by_unit(tables: CellTables, slices: Sequence[Slice]) -> dict[str, object]:
+def _facts(tables: CellTables, part: Slice) -> dict[str, object]:
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    cells = [[tables.cell(metric, part.corpus, part.group, name) for name in tables.tokenizers] for part in slices]
-    sums = [[tables.sums(metric, part.corpus, part.group, name) for name in tables.tokenizers] for part in slices]
-    known = [each.units for row in sums for each in row if each]
-    units = reduce(lambda one, other: one.joined(other).units, known) if known else None
-    parts = []
-    for part, row, counts in zip(slices, cells, sums, strict=True):
-        facts: dict[str, object] = {
-            "corpus": visible(part.corpus), "code": visible(part.group), "label": visible(part.label),
-            "kind": part.kind.value, "weight": part.weight, "size": part.size,
-            "rates": [cell and cell.value for cell in row],
-            "why": [REASONS.index(why_not_ranked(tables, cell)) for cell in row],
-            "seen": [bool(cell and trained_on(cell.in_sample)) for cell in row],
-        }  # fmt: skip
-        first = next((each for each in counts if each), None)
-        if units is not None and first is not None:
-            placed = [None if each is None else each.units.with_bits(units.bits) for each in counts]
-            own = first.units.with_bits(units.bits).units
-            facts["units"] = np.searchsorted(units.keys, own.keys).tolist()
-            facts["documents"] = own.documents.tolist()
-            facts["tokens"] = [
-                np.bincount(place.places, weights=each.columns["tokens"]).astype(int).tolist()
-                if each and place and np.array_equal(place.units.keys, own.keys) else None
-                for each, place in zip(counts, placed, strict=True)
-            ]  # fmt: skip
-        parts.append(facts)
-    strata = [] if units is None else np.unique(units.strata, return_inverse=True)[1].tolist()
-    return {"slices": parts, "strata": strata}
+    cells = [tables.cell(metric, part.corpus, part.group, name) for name in tables.tokenizers]
+    names = {"corpus": part.corpus, "code": part.group, "label": part.label, "kind": part.kind.value}
+    return {
+        **{key: visible(name) for key, name in names.items()},
+        "weight": part.weight,
+        "size": part.size,
+        "rates": [cell and cell.value for cell in cells],
+        "why": [REASONS.index(why_not_ranked(tables, cell)) for cell in cells],
+        "seen": [bool(cell and trained_on(cell.in_sample)) for cell in cells],
+    }
+
+
+def _counts(units: SampleUnits, row: Sequence[Sums | None]) -> dict[str, object]:
+    """Return the units of a slice among all ``units``, and its tokens in each; all tokenizers have the same documents."""
+    placed = [each and each.placed(*each.units.with_bits(units.bits)[::-1]) for each in row]
+    first = next(each.units for each in placed if each)
+    return {
+        "units": np.searchsorted(units.keys, first.keys).tolist(),
+        "documents": first.documents.tolist(),
+        "tokens": [each and each.columns["tokens"].astype(int).tolist() for each in placed],
+    }

@@ -88,8 +88,8 @@ class Bar(NamedTuple):
 
     tokenizer: str
     value: float
-    standing: Standing | None = None
-    reason: str = ""
+    reason: str
+    standing: Standing | None
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -101,29 +101,23 @@ class Bar(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The tooltip of the chart."""
-        more_than_best = self.standing and self.standing.more
-        parts = [f"{self.tokenizer}: {self.value:.3f} bytes per token", self.reason]
-        if self.standing and more_than_best:
-            parts.append(f"{more(more_than_best, self.standing.low, self.standing.high)} than the best")
-        return "; ".join(filter(None, parts))
+        """The tooltip of a chart."""
+        one = self.standing
+        beyond = f"{more(one.more, one.low, one.high)} than the best" if one and one.more else ""
+        return "; ".join(filter(None, [f"{self.tokenizer}: {self.value:.3f} bytes per token", self.reason, beyond]))
 
 
 def bars(tables: CellTables, ranking: Ranking) -> list[Bar]:
-    """Return all tokenizers with numbers in every slice, the ranked ones first."""
-    value = ranking.bytes_per_token
-    ranked = [Bar(each.tokenizer, value / (1 + each.more), each) for each in ranking.standings]
+    """Return all tokenizers with a number in every slice, the ranked ones first."""
     metric, weights = tables.with_role(Role.TEXT_PER_TOKEN), np.array([part.weight for part in ranking.slices])
-    others = []
+    found = []
     for name in tables.tokenizers:
         cells = [tables.cell(metric, part.corpus, part.group, name) for part in ranking.slices]
         values = [cell.value for cell in cells if cell and cell.value]
-        if ranking.of(name) is None and cells and len(values) == len(cells):
-            mean = float(np.exp(weights @ np.log(values) / weights.sum()))
-            others.append(
-                Bar(name, mean, reason=max((why_not_ranked(tables, cell) for cell in cells), key=REASONS.index))
-            )
-    return ranked + sorted(others, key=lambda bar: (REASONS.index(bar.reason), -bar.value))
+        if cells and len(values) == len(cells):
+            reason = max((why_not_ranked(tables, cell) for cell in cells), key=REASONS.index)
+            found.append(Bar(name, float(np.exp(weights @ np.log(values) / weights.sum())), reason, ranking.of(name)))
+    return sorted(found, key=lambda bar: (REASONS.index(bar.reason), -bar.value))
 
 
 def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], margin: float = MARGIN) -> Ranking:

@@ -7,6 +7,7 @@ import io
 import re
 from pathlib import Path
 
+import answer_runs
 import pandas as pd
 import pytest
 from made_up_results import METRICS
@@ -186,3 +187,8 @@ def test_runs_without_any_number_have_reports():
     assert csv.results_csv(results).count("\n") == len(results.cells) + 1
     assert markdown.render(Results(name="empty"))
     assert printed(Results(name="empty"), 80)
+
+
+def test_curated_texts_have_no_intervals():
+    page = html.render(answer_runs.curated()).partition("<body>")[2].partition("<script>")[0]
+    assert not [text for text in (page, markdown.render(answer_runs.curated())) if re.search(r"95.?%", text)]

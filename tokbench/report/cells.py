@@ -19,14 +19,14 @@ CANONICAL, LOSSY_RANKED = "≡", "§"
 LEGENDS: Final[Mapping[str, str]] = {
     CANONICAL: "≡ equal up to NFC: some texts are decoded as canonically equivalent ones, which loses nothing",
     LOSSY_RANKED: "§ lossy but ranked: few characters are lost (0.1%, or what most_lost allows)",
-    LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or than most_lost allows",
+    LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or more than most_lost allows",
     UNCHECKED: "? round trip not measured here, so that it is never best",
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
 }
 
 UNBOUND: Final = "–"
-_NO_INTERVAL_LEGEND: Final = "grey has no interval: too few documents for one"
+_NO_INTERVAL_LEGEND: Final = "grey: no interval, because of too few documents"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (

@@ -83,7 +83,7 @@ def _facts(tables: CellTables, part: Slice) -> dict[str, object]:
 
 
 def _counts(units: SampleUnits, row: Sequence[Sums | None]) -> dict[str, object]:
-    """Return the units of a slice among all ``units``, and its tokens in each; all tokenizers have the same documents."""
+    """Return the units of a slice among all ``units``, and its tokens in each; all have the same documents."""
     placed = [each and each.placed(*each.units.with_bits(units.bits)[::-1]) for each in row]
     first = next(each.units for each in placed if each)
     return {

@@ -72,8 +72,8 @@ def same_ids(tables: CellTables) -> list[str]:
         differing = sum(entry.documents for entry in results.differences if entry.tokenizer == name)
         if differing:
             share = f"{differing:,} of {compared:,} documents"
-            lines.append(f"{name}: {what} differ from {other} in {share}; not ranked on speed")
+            lines.append(f"{name}: other {what} than {other} in {share}; not ranked on speed")
         elif compared:
-            lines.append(f"{name}: same {what} as {other} in all {compared:,} documents that were compared")
+            lines.append(f"{name}: the {what} of {other} in all {compared:,} documents that were compared")
         lines += [f"{name}: not verified on {cell.corpus}: {cell.reason}" for cell in cells if cell.value is None]
     return lines

@@ -57,7 +57,9 @@ def seen(browser, selector):
 
 
 def sentences(browser):
-    return seen(browser, "#answer .headline") + seen(browser, "#answer .ranks, #answer .made > p:not(.headline)")
+    return seen(browser, "#answer .headline") + seen(
+        browser, "#answer .ranks, #answer .made > p:not(.headline, .legend)"
+    )
 
 
 def drawn(browser):
@@ -153,6 +155,9 @@ def test_codes_match_exactly_and_names_by_prefix(browser, word, groups):
     assert [row.split()[0] for row in seen(browser, "#groups .heat tbody tr:not(.whole) th")] == groups
     if groups:
         names = {"hi": "Hindi", "sw": "Swahili", "zh": "Chinese"}
+        assert (
+            browser.execute_script("return document.querySelectorAll('.chips .whole[aria-pressed=true]').length") == 1
+        )
         assert [name in sentences(browser)[0] for name in names.values()] == [code in groups for code in names]
 
 

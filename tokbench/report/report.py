@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tokbench.report.answer.answer import Answer, answer_of
-from tokbench.report.answer.page_data import Chip, packed_answer, text_chips
-from tokbench.report.answer.ranking import bars
+from tokbench.report.answer.page_data import ChipRow, chip_rows, packed_answer
 from tokbench.report.document import Line, Node, Section
 from tokbench.report.section import SectionSpec
 from tokbench.report.sections.answer import answer_document
@@ -67,13 +66,8 @@ class Report:
         return packed_answer(self.tables, self.answer)
 
     @cached_property
-    def text_chips(self) -> list[Chip]:
-        return text_chips(self.answer.slices)
-
-    @cached_property
-    def tokenizer_chips(self) -> list[Chip]:
-        names = [bar.tokenizer for bar in bars(self.tables, self.answer.ranking)]
-        return [Chip(name, name) for name in names] if len(names) > 1 else []
+    def chips(self) -> list[ChipRow]:
+        return chip_rows(self.tables, self.answer)
 
     @cached_property
     def _leads(self) -> dict[str, Sequence[Node]]:

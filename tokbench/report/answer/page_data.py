@@ -14,7 +14,7 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.answer import TEXT_NAMES, Answer
 from tokbench.report.answer.line import OWN
-from tokbench.report.answer.ranking import REASONS, why_not_ranked
+from tokbench.report.answer.ranking import REASONS, bars, why_not_ranked
 from tokbench.report.answer.slices import Slice
 from tokbench.report.pages import packed
 from tokbench.report.tables import CellTables
@@ -31,15 +31,29 @@ class Chip(NamedTuple):
     """The corpora of a group; ``*`` for a corpus with groups."""
 
 
-def text_chips(slices: Sequence[Slice]) -> list[Chip]:
-    """Return the corpora, and then their languages and kinds; nothing for one text alone."""
-    corpora = {part.corpus: Chip(part.corpus, part.corpus, "" if part.group == WHOLE else WHOLE) for part in slices}
-    groups: dict[str, Chip] = {}
-    for part in slices:
+class ChipRow(NamedTuple):
+    """Chips, the key of a link for those that are off, and the key of the filter that they share."""
+
+    name: str
+    off: str
+    box: str
+    chips: Sequence[Chip]
+
+
+def chip_rows(tables: CellTables, answer: Answer) -> list[ChipRow]:
+    """Return the chips of corpora, then of their languages and kinds; and of tokenizers. One alone has no chip."""
+    corpora = {
+        part.corpus: Chip(part.corpus, part.corpus, "" if part.group == WHOLE else WHOLE) for part in answer.slices
+    }
+    within: dict[str, list[Slice]] = {}
+    for part in answer.slices:
         if part.group != WHOLE:
-            within = [groups[part.group].within] if part.group in groups else []
-            groups[part.group] = Chip(part.group, part.label, ",".join([*within, part.corpus]))
-    return [*corpora.values(), *groups.values()] if len(slices) > 1 else []
+            within.setdefault(part.group, []).append(part)
+    groups = [Chip(group, parts[0].label, ",".join(part.corpus for part in parts)) for group, parts in within.items()]
+    names = [Chip(bar.tokenizer, bar.tokenizer) for bar in bars(tables, answer.ranking)]
+    texts = [*corpora.values(), *groups] if len(answer.slices) > 1 else []
+    rows = ChipRow("Texts", "skip", "groups", texts), ChipRow("Tokenizers", "off", "tok", names)
+    return [row for row in rows if len(row.chips) > 1]
 
 
 def packed_answer(tables: CellTables, answer: Answer) -> str:

@@ -23,7 +23,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
     trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
     if trained:
         share = max(seen or 0.0 for seen in trained.values())
-        yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training, and are not ranked there."
+        yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training: not ranked there."
     if missing := [name for name, _, _ in missing_tokenizers(results)]:
         yield f"{names(missing)} did not run."
     if failing := failing_tokenizers(results):

@@ -15,7 +15,7 @@ from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
 from tokbench.statistics.front import pareto_front
 
-_RATIO: Final = 0.8
+_RATIO, _FLAT, _FEW = 0.72, 0.5, 6
 _FEWEST: Final = 2
 _MOST: Final = 40
 _LONGEST: Final = 18
@@ -35,7 +35,7 @@ def size_front(tables: CellTables, bars: Sequence[Bar], width: int) -> Drawing |
     points = [point for point in shown if point.bar.reason not in {BASELINES, LOSSY}][:_MOST]
     if len({point.size for point in points}) < _FEWEST:
         return None
-    height = round(width * _RATIO)
+    height = round(width * (_RATIO if len(points) > _FEW else _FLAT))
     frame = Box(42, 12, width - 8, height - 48)
     along = [point.size for point in points]
     x_axis = Axis(min(along) / _ROOM, max(along) * _ROOM, frame.left, frame.right, log=True)

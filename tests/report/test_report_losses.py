@@ -249,7 +249,7 @@ def test_a_coincidence_is_not_training(share, mark):
     tables = CellTables(replace(RESULTS, cells=cells))
     cell = tables.series("compression_ratio", "c").cells["e"]
     assert (cell.marks, cell.best) == (mark, not mark)
-    assert f"{100 * share:.6g} % of the documents" in cell.title
+    assert f"{100 * share:.6g}% of the documents" in cell.title
     assert len(_legends(tables, "†")) == bool(mark)
 
 

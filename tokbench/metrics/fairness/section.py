@@ -51,7 +51,7 @@ _BEHIND: Final = (
 )
 _FRONT: Final = (
     "Up: fewer tokens for all languages together. Left: languages that need more equal numbers of tokens. The line is "
-    "the front: what lies on it is beaten by no other in both. Bars are 95\u00a0% intervals, drawn where they are "
+    "the front: what lies on it is beaten by no other in both. Bars are 95% intervals, drawn where they are "
     "longer than the mark."
 )
 _CURVES: Final = "The straight line: every language costs the same. Gini:"

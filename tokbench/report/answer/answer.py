@@ -22,6 +22,8 @@ _MOST_SLICES: Final = 8
 
 _MOST_WHERE: Final = 6
 
+TEXT_NAMES: Final = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -31,11 +33,13 @@ class Answer:
         text: what was measured, in one sentence; empty if nothing was.
         lines: the rest, by subject.
         ranking: all ranked tokenizers over all slices that count.
+        slices: the texts that count.
     """
 
     text: str = ""
     lines: Sequence[AnswerLine] = ()
     ranking: Ranking = field(default_factory=lambda: Ranking((), ()))
+    slices: Sequence[Slice] = ()
 
     @property
     def sentences(self) -> list[str]:
@@ -72,7 +76,7 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         *_losses(tables, config, list(dict.fromkeys(part.corpus for part in slices))),
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
-    return Answer(text=_text(slices, config), lines=lines, ranking=ranking)
+    return Answer(text=_text(slices, config), lines=lines, ranking=ranking, slices=slices)
 
 
 def overall(tables: CellTables) -> Ranking:
@@ -97,8 +101,7 @@ def _text(slices: Sequence[Slice], config: RunConfig) -> str:
     if len(slices) > _MOST_SLICES:
         alike = alike.partition(", whatever")[0]
         counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
-        names = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
-        parts = [f"{count} {names[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
+        parts = [f"{count} {TEXT_NAMES[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
         return f"For {join(parts)}, {alike}:"
     total = sum(part.size for part in slices)
     sizes: dict[str, float] = {}
@@ -131,7 +134,7 @@ class _LineMaker:
         if ranking.standings:
             label = PUBLISHED if len(ranking.standings) > 1 or not alone else "Tokens"
             said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
-            yield AnswerLine(label, tuple(said))
+            yield AnswerLine(label, tuple(said), ranks=True)
 
     def own(self, published: Sequence[str], own: Sequence[str], *, sized: bool) -> Iterator[AnswerLine]:
         """Yield what the run's own tokenizers need, beside the best published one; nothing where a size is advised."""
@@ -144,7 +147,7 @@ class _LineMaker:
         if best.standings:
             both = self.rank([ranking.best, best.best])
             said.append(_beside(both, ranking.best, best.best))
-        yield AnswerLine(OWN, tuple(said))
+        yield AnswerLine(OWN, tuple(said), ranks=True)
 
     def _summed(self, ranking: Ranking) -> Iterator[str]:
         """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one."""

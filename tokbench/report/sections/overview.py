@@ -33,7 +33,7 @@ _MANY: Final = 8
 _NAME: Final = Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
     Column("backend", sort="ascending"),
-    Column("vocabulary", numeric=True, sort="ascending", unit="ids"),
+    Column("vocabulary", numeric=True, sort="ascending", unit="tokens"),
 )
 
 
@@ -52,13 +52,14 @@ def overview_document(tables: CellTables) -> Section:
     """Return the section."""
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
-    explanation = "Every number is for a whole corpus, {} it its 95\u00a0% interval"
-    clicks = "Click a heading to sort, a number for details"
+    drawn = not all(tables.corpus(corpus).designed for corpus in tables.corpora)  # curated texts have no intervals
+    explanation = "Each number is for a whole corpus" + ", with its 95% interval, which curated texts lack" * drawn
+    legend = f"{tables.best_legend[:1].upper()}{tables.best_legend[1:]}"
     page: list[Node] = [
-        Paragraph(f"{explanation.format('below')}. {clicks}; {tables.best_legend}."),
+        Paragraph(f"{explanation}. Click a heading to sort, a number for details. {legend}."),
         Chooser("Corpus of the overview", "overview", [Pane("all corpora", main), *panes]),
     ]
-    plain = [Paragraph(f"{explanation.format('beside')}; {tables.best_legend}."), *main]
+    plain = [Paragraph(f"{explanation}. {legend}."), *main]
     small = short_vocabularies(tables.results)
     smaller = [Paragraph(f"Smaller than asked for: {'; '.join(small)}.", "legend")] if small else []
     return Section("overview", "Overview", [Rich(page, plain), *smaller], folded=False)

@@ -113,7 +113,7 @@ def _worst_documents(shown: TokenViews) -> list[Node]:
         Heading("Worst documents"),
         Paragraph(_WORST),
         Rich([], plain=[Paragraph(_PLAIN_WORST)]),
-        Table(caption, _WORST_COLUMNS, rows, label="Worst documents", tall=True),
+        Table(caption, _WORST_COLUMNS, rows, label="Worst documents"),
     ]
 
 

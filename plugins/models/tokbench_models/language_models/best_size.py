@@ -35,7 +35,7 @@ FEWEST_TOKENS: Final = 50
 """With fewer training tokens for an id, more text favours larger sizes."""
 
 LIMITS: Final = "Small models on little text say nothing of larger models or of more text."
-_RINGS: Final = "Rings: no other size is better under every model that decides. Upright strokes: 95\u00a0% intervals."
+_RINGS: Final = "Rings: no other size is better under every model that decides. Upright strokes: 95% intervals."
 _SIZE_OPTIONS: Final = ("size", "vocab_size")
 _SIZE_IN_NAME: Final = re.compile(r"(-size=|-)\d+$")
 

@@ -111,7 +111,7 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
         for name in names
     ]
     corpus = Name(study.corpus)
-    rest = " by model; less is better under one model, and 95 % intervals are below the numbers"
+    rest = " by model; less is better under one model, and 95% intervals are below the numbers"
     table = Table(["Bits per byte on ", corpus, rest], columns, rows, label=f"Bits per byte on {study.corpus}")
     return [table, *legend_lines(legends(metric.cells[name] for metric in metrics for name in names))]
 

@@ -105,7 +105,7 @@ def _explanation(study: Validity) -> str:
         drawn = f"other {text} ({study.draws:,} draws) and other tokenizers"
     return (
         f"Spearman's rho of a metric with {with_what}; for a metric of which neither direction is better, if larger "
-        f"numbers go with worse ones. Intervals are of 95 %. They take into account that {drawn} would give other "
+        f"numbers go with worse ones. Intervals are of 95%. They take into account that {drawn} would give other "
         "numbers (Bonett and Wright 2000). The p-values of hypotheses are corrected for their number (Holm); the "
         "intervals of sentences and tables are not."
     )
@@ -172,7 +172,6 @@ def _correlations(study: Validity, members: ValidityClass, names: ValidityNames,
         rows,
         label=f"Rank correlations of {members.name}, {study.family} on {study.corpus}",
         look="heat neutral",
-        tall=True,
     )
 
 

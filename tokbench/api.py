@@ -93,7 +93,7 @@ def train(
         backend: the name of the backend, or ``backend:value`` with its main option of training: ``regex_bpe:gpt4``.
         documents: the training text; no merge crosses the end of a document. A mapping has the documents of each group,
             such as a language, for a trainer that uses groups.
-        vocab_size: the most ids of the tokenizer.
+        vocab_size: the most tokens of the vocabulary.
         store: use the store of finished work; not for generators and texts below 100,000 characters.
         **options: the backend's options of training.
 

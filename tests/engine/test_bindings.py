@@ -128,7 +128,7 @@ REFUSED = {
     "nothing in common": (
         "  a: {backend: utf8_bytes, corpora: [prose], same_as: b}\n  b: {backend: utf8_bytes, corpora: [code]}",
         "[compression]",
-        {"8:55": "a corpus in common"},
+        {"8:55": "a common corpus"},
     ),
     "a reference elsewhere": (
         "  a: {backend: utf8_bytes, corpora: [prose]}\n  b: {backend: utf8_bytes}",

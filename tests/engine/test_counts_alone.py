@@ -9,7 +9,7 @@ from tokbench.foundation.errors import ContractError
 from tokbench.results.cells import Status
 from tokbench.tokenizers.batch import count_batch
 
-NO_IDS = "it counts tokens and gives no ids"
+NO_IDS = "it counts tokens and returns no ids"
 METRICS = (
     "[compression, fertility, roundtrip, vocabulary, utf8, worst_documents, pairs, "
     "{speed: {rounds: 3, min_time: 0.0001}}, {counting: {rounds: 3}}]"

@@ -87,7 +87,7 @@ def _apart(plan: Plan) -> Iterator[BindingProblem]:
         if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
             message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
             yield BindingProblem(
-                ("tokenizers", name, "same_as"), f"{message}; give them a corpus in common, to compare ids"
+                ("tokenizers", name, "same_as"), f"{message}; give both a common corpus, to compare ids"
             )
 
 
@@ -127,9 +127,8 @@ def group_notes(plan: Plan) -> Iterator[str]:
         cells = plan.cells_on(corpus, len(plan.names_on(corpus)), groups)
         where = plan.config.located.where(("corpora", corpus, "group"))
         yield (
-            f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "
-            f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: files' for it "
-            f"({where})"
+            f"corpus {corpus} has {groups:,} groups, which make {cells:,} results and take much time and memory; "
+            f"reports show {MANY_GROUPS} of them; if one group is enough, write 'group: files' ({where})"
         )
 
 
@@ -141,5 +140,5 @@ def binding_notes(plan: Plan) -> Iterator[str]:
     for corpus in plan.measured:
         gain = any(not metric.loss_cannot_help for family in plan.families_on(corpus) for metric in family.values)
         if gain and corpus not in plan.corpora_of(losses):
-            unknown = "losses are unknown there, and no tokenizer is best"
+            unknown = "losses are unknown there, so no tokenizer is ranked"
             yield f"{losses.name} is not measured on corpus {corpus}: {unknown}"

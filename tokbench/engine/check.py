@@ -88,7 +88,7 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
     """Yield the pool of a configuration, or raise InputError if its executor or a limit of memory cannot be had."""
     if config.limits.memory and not MEASURED:
         where = config.located.where(("limits", "memory"))
-        raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
+        raise InputError([Problem(where, "this system does not report memory per process; remove 'memory'")])
     use_one_thread()
     with (executor or Executor()).pool(config.limits, progress) as pool:
         if not config.problems:

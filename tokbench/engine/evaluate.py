@@ -333,7 +333,7 @@ class _Evaluator:
         """Measure nothing more with a tokenizer, or by the one family that was at work with it."""
         failure, first = died.failure, job.retry_of or died
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
-            failure = failure._replace(reason=f"{failure.reason} (each document by itself does no harm)")
+            failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
         for family in families or self._evaluation.families(name):
             self._evaluation.ended.setdefault((name, family), failure)

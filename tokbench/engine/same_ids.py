@@ -147,7 +147,7 @@ def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Fail
     got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))
     shared = _shared(got, expected)
     if shared == len(got) == len(expected):
-        return Failure("encoded by itself, the document has equal ids")
+        return Failure("encoded alone, the document has equal ids")
     position = _shared(text, other.decode(expected[:shared]))
     start = max(0, position - _CHARS_BEFORE)
     tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)

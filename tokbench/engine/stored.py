@@ -135,7 +135,7 @@ class StoredWork:
         planned, facts = tokenizer.planned, tokenizer.facts
         assert facts is not None
         if facts.identity == "":
-            return Failure("its backend cannot tell what it is made of")
+            return Failure("its backend does not identify its contents")
         if planned.train_on:
             training = self._key_of_training(planned)
             if training is None:
@@ -210,7 +210,7 @@ class StoredWork:
     def sentences(self) -> list[str]:
         if not self._store:
             return []
-        said = [f"training {name}: from the store; its time is that of the training itself" for name in self.trained]
+        said = [f"training {name}: from the store, with the time of the original training" for name in self.trained]
         for corpus, count in self.taken.items():
             if count:
                 said.append(f"measuring {corpus}: {count:,} of {self.shards[corpus]:,} shards from the store")

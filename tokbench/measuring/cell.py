@@ -16,7 +16,7 @@ from tokbench.results.cells import Cell, Status, TokenizerState
 Values = Mapping[str, Measured | NotApplicable]
 PlainValues: TypeAlias = Mapping[str, Measured | NotApplicable | Failure]
 
-_NO_VALUE: Final = Failure("the metric gave no value and no reason")
+_NO_VALUE: Final = Failure("the metric returned neither a value nor a reason")
 
 
 def make_cell(

@@ -16,7 +16,7 @@ from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import GivenOptions, Options
 
-DESIGNED: Final = "the texts were chosen and not drawn, so that nothing is inferred from them"
+DESIGNED: Final = "curated texts: no intervals"
 """The reason why numbers on a designed corpus have no intervals."""
 
 

@@ -39,11 +39,11 @@ _METRIC: Final = Metric(
     "strr", "share of words", "higher", of=("whole", "words"), headline=True, needs=TOKEN_PLACES
 ).means(
     "words that one token covers with nothing else but white space / words",
-    "Single token retention rate: share of words that are one token, found in running text by byte "
-    "positions, never by encoding a word alone. The token may hold white space beside the word (the "
-    "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
-    "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not round-trip "
-    "count only where the tokenizer says itself where its tokens lie.",
+    "Single token retention rate: share of words that are one token, found in running text by byte positions, never "
+    "by encoding a word alone. The token may hold white space next to the word (the space before it, in most "
+    "vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' whole, and the unknown token keeps no "
+    "word. Words as in fertility. Documents that do not round-trip count only where the tokenizer says itself where "
+    "its tokens lie.",
 )
 
 

@@ -127,7 +127,7 @@ def text_sums(encoded: EncodedShard) -> Sums:
 
 
 def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
-    r"""Return the bytes that an id stands for; what it decodes to if the tokenizer does not give them.
+    r"""Return the bytes of an id; what it decodes to if the tokenizer does not give them.
 
     >>> import tokbench
     >>> own_bytes(tokbench.load("utf8_bytes"), 0xE2)

@@ -266,7 +266,7 @@ class PathOptions(FileChoice):
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     group: str
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
-    get: Annotated[str, Field(description="the command that gets the files; told if they are missing")] = ""
+    get: Annotated[str, Field(description="the command that downloads the files, shown if they are missing")] = ""
 
 
 class GroupedFileOptions(PathOptions):

@@ -118,7 +118,7 @@ class MergeOrder:
 def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
     """Return the bytes of each id, empty for special tokens; an unknown one raises ContractError."""
     if not isinstance(tokenizer, HasTokenBytes):
-        raise ContractError("it does not say which bytes its ids stand for")
+        raise ContractError("it does not list the bytes of its ids")
     special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
     return [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
 

@@ -67,7 +67,7 @@ class _Pieces(ABC):
         try:
             return "".join(map(self._texts.__getitem__, ids))
         except KeyError as error:
-            raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} ids") from None
+            raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} tokens") from None
 
     def token_bytes(self, token_id: int, /) -> bytes:
         return self.decode([token_id]).encode()

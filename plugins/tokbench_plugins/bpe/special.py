@@ -66,7 +66,7 @@ class SpecialTokens:
             if name_of.setdefault(token_id, name) != name and not aliases:
                 raise ValueError(f"special token {name!r} has the id of {name_of[token_id]!r}: {token_id}")
             if token_id < len(ordinary) and ordinary[token_id]:
-                raise ValueError(f"special token {name!r} has id {token_id}, which is that of {ordinary[token_id]!r}")
+                raise ValueError(f"special token {name!r} has id {token_id}, the id of {ordinary[token_id]!r}")
         self.ids: Mapping[str, int] = MappingProxyType(dict(ids))
         self.names: Mapping[int, str] = MappingProxyType(name_of)
         self._any = _any_of(frozenset(ids))

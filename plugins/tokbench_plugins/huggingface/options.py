@@ -56,13 +56,15 @@ class HuggingFaceTrainOptions(plugin.Options):
     """
 
     model: Model = _option("byte_bpe", "the algorithm: byte_bpe, bpe, wordpiece or unigram")
-    normalizer: tuple[Normalizer, ...] = _option((), "normalizations, in this order; none gives every text back")
+    normalizer: tuple[Normalizer, ...] = _option(
+        (), ("normalizations, in this order; default: none, so that every text round-trips")
+    )
     pre_tokenization: str = _option("", f"the split: a name ({', '.join(NAMED_SPLITS)}) or an expression")
     split_digits: bool = _option(default=False, description="every digit is a token of its own")
     add_prefix_space: bool = _option(default=False, description="byte_bpe: put a space before every text")
     prepend_scheme: Literal["always", "first", "never"] = _option("always", "metaspace: where a space is put before")
     special_tokens: tuple[str, ...] = _option(
-        (), "special tokens, which get the first ids; ordinary text never gives them"
+        (), "special tokens, which get the first ids; ordinary text never produces them"
     )
     unk_token: str = _option("", "name of the unknown token; <unk>, or [UNK] for wordpiece")
     limit_alphabet: int | None = _option(None, "number of different characters, the most frequent ones", ge=1)

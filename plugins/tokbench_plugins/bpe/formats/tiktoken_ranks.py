@@ -142,7 +142,7 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
         twice = next(i for i, token in enumerate(vocabulary.tokens) if token and ranks[token] != i)
         token = vocabulary.tokens[twice]
         raise ValueError(
-            f"ids {ranks[token]} and {twice} both stand for {token!r}, and a .tiktoken file has one of them"
+            f"ids {ranks[token]} and {twice} both have the bytes {token!r}, and a .tiktoken file has one of them"
         )
     implied = vocabulary_of_ranks(ranks)
     if implied.merges != vocabulary.merges:

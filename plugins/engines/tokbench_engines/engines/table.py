@@ -207,8 +207,8 @@ def _quicktok(vocabulary: EngineVocabulary) -> Engine:
         return Encoded(ids, np.asarray(offsets, np.int64))
 
     llama = (
-        "with llama3 its ids differ in words around tokens that no two others make, many of them Russian: of "
-        "' считал' it makes ' счита' and 'л', where Meta's own file gives ' счит' and 'ал'"
+        "with llama3 its ids differ in words around tokens that no merge makes, many of them Russian: of ' считал' it "
+        "makes ' счита' and 'л', where Meta's own file gives ' счит' and 'ал'"
     )
     return Engine(
         lambda text: native.encode_ordinary(_text(text)),

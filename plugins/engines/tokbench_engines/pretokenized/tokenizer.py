@@ -79,7 +79,9 @@ class Pretokenized:
         return array("I") if ids is None else ids
 
     def decode(self, ids: Sequence[int], /) -> str:  # noqa: ARG002 - the contract's
-        raise BackendError(f"{self._path}: does not say what its ids stand for: give 'vocab', or 'pieces' for 'ids'")
+        raise BackendError(
+            f"{self._path}: does not list the bytes of its ids; give 'vocab', or 'pieces' instead of 'ids'"
+        )
 
 
 class PretokenizedBytes(Pretokenized):

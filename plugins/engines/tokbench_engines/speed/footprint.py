@@ -60,13 +60,13 @@ _training = partial(Metric, direction="lower", loss_cannot_help="a lossy tokeniz
 SECONDS: Final = _training("train_s", "s", label="train").means(
     "wall time of the training",
     "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
-    "which tokbench does once on a machine, is not part of it.",
+    "which tokbench does once per machine, is not included.",
 )
 MEMORY: Final = _training("train_memory_mb", "MB", label="memory, train").means(
     "peak of resident memory while training - before / 10^6",
     "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
-    "The process is a fresh one, so that the library counts, too. The text comes piece by piece from another "
-    "process: what of it is in this memory, the trainer has kept.",
+    "The process is a fresh one, so that the library counts, too. The text streams in from another process, so text "
+    "in this memory was kept by the trainer.",
 )
 MEMORY_SLOPE: Final = _training("train_memory_slope", "bytes/byte", label="memory by text").means(
     "slope of least squares of train_memory_mb on the MB of training text",
@@ -160,7 +160,7 @@ class Footprints:
 
 def _cell(place: Place, values: Sequence[float]) -> Cell:
     if not values:
-        return place.without_value("this system does not tell how much memory a process uses")
+        return place.without_value("this system does not report memory per process")
     return place.of_rounds(values, "processes")
 
 
@@ -185,7 +185,8 @@ def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Ce
 
 
 _NOT_MEASURED: Final = (
-    "the memory of its training was not measured: the system does not tell it, or other trainings ran beside it"
+    "the memory of its training was not measured: the system does not report it, or other trainings ran at the "
+    "same time"
 )
 
 

@@ -32,9 +32,9 @@ _LEAST_BYTES: Final = 1_000_000
 class ThreadOptions(Options):
     """Options of ``threads``."""
 
-    most: int = Field(default=8, ge=1, le=8, description="threads at most; never more than the CPUs of the run")
+    most: int = Field(default=8, ge=1, le=8, description="most threads; never more than the CPUs of the run")
     rounds: int = Field(default=6, ge=3, le=1000, description="rounds; six or more give an interval")
-    max_bytes: int = Field(default=32_000_000, ge=1, description="text taken of a corpus")
+    max_bytes: int = Field(default=32_000_000, ge=1, description="most text of a corpus that is used")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
 
 

@@ -43,7 +43,7 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     show_default=True,
     metavar="N",
     callback=_removed,
-    help="Tokens to remove before, those that the text uses least; unused removes all that it does not need.",
+    help="Tokens to remove first, least used by the text; unused removes all that it does not need.",
 )
 @click.option(
     "--format",

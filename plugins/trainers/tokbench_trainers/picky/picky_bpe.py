@@ -32,7 +32,9 @@ class PickyTrainOptions(RuledTrainOptions):
         le=1,
         description="remove a token when a merge takes at least this share of its occurrences",
     )
-    processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
+    processes: int = Field(
+        default=1, ge=1, le=64, description=("processes that split and count; the merges are the same")
+    )
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ def test_an_entry_that_is_wrong_is_refused_with_its_place(board, name, text, mes
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a,b\n", ":1: the head"), ("HEADc,*\n", ":2: 2 fields"), ("HEADc,*,m,four,,,ok\n", ":2: 'four' is no number")],
+    [("a,b\n", ":1: the head"), ("HEADc,*\n", ":2: 2 fields"), ("HEADc,*,m,four,,,ok\n", ":2: 'four'")],
 )
 def test_a_damaged_file_of_numbers_is_refused(tmp_path, text, message):
     path = tmp_path / "x.csv"

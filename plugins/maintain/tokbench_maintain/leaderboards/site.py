@@ -38,7 +38,7 @@ def badge(view: BoardView, name: str) -> dict[str, object]:
     [shown] = [entry for entry in view.entries if entry.name == name]
     ratio = shown.number(site.languages, site.ratio)
     number, lost = shown.place(site.languages, site.ratio), shown.number(site.languages, site.lost)
-    place = f", place {number}" if number else ", loses text" if lost else ""
+    place = f", place {number}" if number else ", lossy" if lost else ""
     left, right = "tokbench", f"{short(ratio)} bytes/token{place}"
     return {"left": left, "right": right, "split": 7 * len(left) + 12, "width": 7 * len(left + right) + 24}
 

@@ -140,7 +140,7 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
     for planned in plan_tokenizers(config, registry).tokenizers:
         resolved = next(_loaded_by(planned, other, registry), None)
         if resolved is None:
-            unable[planned.name] = f"backend {other!r} knows no way to load what {planned.spec.name!r} loads here"
+            unable[planned.name] = f"backend {other!r} cannot load what {planned.spec.name!r} loads here"
         else:
             on = {"corpora": list(planned.corpora)} if planned.corpora else {}
             entry = {"backend": other, **on, **resolved.options}

@@ -33,12 +33,12 @@ class ModelTextOptions(Options):
         lt=1,
         description="share that is scored of a corpus that trains, too, and has no holdout itself",
     )
-    training_mb: float = Field(default=10, gt=0, le=100, description="10⁶ bytes of training text at most")
-    scored_mb: float = Field(default=1, gt=0, le=100, description="10⁶ bytes of scored text at most")
+    training_mb: float = Field(default=10, gt=0, le=100, description="most training text, in 10⁶ bytes")
+    scored_mb: float = Field(default=1, gt=0, le=100, description="most scored text, in 10⁶ bytes")
     document_bytes: int = Field(
         default=8192,
         ge=64,
-        description="bytes of a scored document at most, so that no long one decides; the rest is cut",
+        description="most bytes of a scored document, so that no long one decides; longer ones are cut",
     )
 
     @property
@@ -101,7 +101,7 @@ def _metric(order: int) -> Metric:
         short_label=f"order {order}",
         whole=True,
         formula=f"-log₂ probability of the scored documents under the model of order {order} / their UTF-8 bytes",
-        loss_cannot_help="a tokenizer that does not give every scored document back has no value",
+        loss_cannot_help="a tokenizer that does not round-trip every scored document has no value",
         definition=(
             f"Bits that a byte of text costs an n-gram model that sees {context}: trained on the ids that a tokenizer "
             "makes of one part of the text, and scored on another (interpolated modified Kneser-Ney, Chen and Goodman "

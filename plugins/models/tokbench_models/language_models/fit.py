@@ -311,7 +311,7 @@ class _Models:
         if isinstance(answer, LostText) and not isinstance(sizes, Failure):
             lost, total = len(answer.documents), sizes.scored.documents
             first = sizes.origins[answer.documents[0]]
-            reason = f"{lost:,} of {total:,} scored documents do not round-trip, the first is {first}"
+            reason = f"{lost:,} of {total:,} scored documents do not round-trip, first {first}"
             return {metric.id: NotApplicable(reason) for metric in self._family.values}
         return outcome if isinstance(outcome, Failure) else outcome.values.get(name, {})
 

@@ -32,17 +32,17 @@ _INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokb
 class TransformerOptions(ModelTextOptions):
     """Options of the family ``transformer``."""
 
-    training_mb: float = Field(default=1, gt=0, le=10_000, description="10⁶ bytes of training text at most")
-    scored_mb: float = Field(default=0.2, gt=0, le=100, description="10⁶ bytes of scored text at most")
+    training_mb: float = Field(default=1, gt=0, le=10_000, description="most training text, in 10⁶ bytes")
+    scored_mb: float = Field(default=0.2, gt=0, le=100, description="most scored text, in 10⁶ bytes")
     document_bytes: int = Field(
         default=4096,
         ge=64,
-        description="bytes of a document at most: a longer one that is scored is cut, one that trains becomes several",
+        description="most bytes of a document: a longer scored document is cut, a longer training document is split",
     )
     preset: Literal["tiny", "small", "gpu"] = Field(
-        default="tiny", description="the body; the five options after it replace its numbers"
+        default="tiny", description="the size of the model; the five options after it replace its numbers"
     )
-    width: int | None = Field(default=None, ge=4, le=8192, description="numbers of a position")
+    width: int | None = Field(default=None, ge=4, le=8192, description="the width of the model")
     layers: int | None = Field(default=None, ge=1, le=128, description="layers")
     heads: int | None = Field(
         default=None, ge=1, le=128, description="heads of attention; the width is a multiple of twice as many"
@@ -52,12 +52,15 @@ class TransformerOptions(ModelTextOptions):
     )
     step_bytes: int | None = Field(default=None, ge=64, description="bytes of text of a step of training")
     seeds: int = Field(
-        default=3, ge=2, le=100, description="trainings of each tokenizer, from other parameters in another order"
+        default=3,
+        ge=2,
+        le=100,
+        description=("trainings of each tokenizer, with other initial parameters and another order of the text"),
     )
     rates: list[float] = Field(
         default=list(LEARNING_RATES),
         min_length=1,
-        description="learning rates to try on a tenth of the text; one is taken as it is",
+        description="learning rates to try on a tenth of the text; a single one is used as it is",
     )
 
     @property
@@ -238,7 +241,7 @@ def _metric(identity: str, label: str, budget: str) -> Metric:
         short_label=label,
         whole=True,
         formula="-log₂ probability of the scored documents / their UTF-8 bytes, the mean over seeds",
-        loss_cannot_help="a tokenizer that does not give every scored document back has no value",
+        loss_cannot_help="a tokenizer that does not round-trip every scored document has no value",
         definition=(
             "Bits that a byte of text costs a small transformer, which was trained on the ids that a tokenizer makes "
             f"of one part of the text and predicts another. {budget} Near-duplicates are left out of both parts; the "

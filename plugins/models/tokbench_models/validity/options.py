@@ -49,7 +49,7 @@ class ValidityStudy(Options):
 
     classes: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
-        description="named sets of tokenizers, each a list of names with * and ?; beside them there is always 'all'",
+        description="named sets of tokenizers, each a list of names with * and ?; 'all' is always added",
     )
     hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), description="claims, written before the run; all else in the tables is exploratory"

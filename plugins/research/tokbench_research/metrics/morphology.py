@@ -193,9 +193,9 @@ def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
 _OF_WORDS: Final = _specs("word", "", _WORDS)
 _MORPHSCORE: Final = _metric("morph_score", of=(_SCORED_HITS, _SCORED), label="MorphScore").means(
     "morpheme boundaries that are token boundaries / morpheme boundaries, in words of two tokens and more",
-    "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of "
-    "words with one boundary each (source morphemes) it is the score of their first version; where words stand "
-    f"alone, they are encoded alone. {_ALIGNED}",
+    "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of words "
+    "with one boundary each (source morphemes) it is the score of their first version; isolated words are encoded "
+    f"alone. {_ALIGNED}",
 )
 
 SPEC: Final = MetricFamily(

@@ -63,7 +63,7 @@ VALUES: Final = (
     ),
     _probe("spelled", "probe_spelling", "share of letters", "higher", "alone / letters", needs=TOKEN_PLACES).means(
         "letters that are the only letter of their token / letters, in the words spelled with hyphens",
-        "Whether letters can be seen one by one at least where somebody spells; a hyphen may share the token.",
+        "Whether letters are separate tokens in a word that is spelled out; a hyphen may share the token.",
     ),
     _probe("sums", "probe_operands_alike", "share of sums", "higher", "alike / laid out", needs=TOKEN_PLACES).means(
         "sums with both operands cut at the same places / sums",
@@ -117,7 +117,7 @@ VALUES: Final = (
         "special", "special_allowed_swallowed", "share of markers", "none", "swallowed / allowed", needs=_ALLOWS
     ).means(
         "markers that are a special token and not in the decoded text / markers that are a special token",
-        "The share of those control tokens that decoding leaves out: a reader does not see them.",
+        "The share of these control tokens that decoding leaves out: a reader does not see them.",
     ),
     *(
         _probe("chat", f"template_{template.id}", "tokens/message", "lower", f"{template.id} / texts").means(

@@ -182,9 +182,9 @@ SPEC: Final = MetricFamily(
         *(_turns_metric(template.id, title) for title, template in CHAT_TEMPLATES.items()),
         Metric("join_drift", "share of boundaries", "lower", of=("broken_joins", "joins"), headline=True).means(
             "boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
-            "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
-            "engine that encodes only what is new, such as the answer of a tool, differs there from one that "
-            "encodes all (verl #6719, trl #5224).",
+            "Boundaries at which messages that are encoded separately and joined have other ids than their text. An "
+            "engine that encodes only what is new, such as the answer of a tool, differs there from one that encodes "
+            "all (verl #6719, trl #5224).",
         ),
         Metric(
             "empty_continuation", "share of pairs", "lower", of=("empty_continuations", "continuations"), headline=True
@@ -196,14 +196,13 @@ SPEC: Final = MetricFamily(
         ),
         _append(
             "append_p99",
-            label="append window, 99 %",
+            label="append window, 99%",
             no_interval="a percentile of appends has no interval",
             headline=True,
         ).means(
             "99th percentile (nearest rank) over appends of the last ids of the text before that change",
-            "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
-            "then must be encoded again: who keeps so many back is right 99 times of 100. "
-            f"{_MESSAGES}",
+            "A message is cut at random characters, and the rest is appended. The ids at the end that change must be "
+            f"encoded again: holding back this many is enough in 99 of 100 cases. {_MESSAGES}",
         ),
         _append("append_max", label="append window, longest", no_interval="a maximum has no interval").means(
             "max over appends of the last ids of the text before that change",

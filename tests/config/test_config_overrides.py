@@ -62,7 +62,7 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
             "metrics.fertilty.unit=icu",
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
         ),
-        ("limits.step=null", "--set limits.step=null: null removes a key, and there is no 'step'; none are known"),
+        ("limits.step=null", "--set limits.step=null: null removes a key, but 'step'"),
         ("most_lost=2", "--set most_lost=2: most_lost: must be less than or equal to 1, but is 2"),
         ("practical_margin=1", "--set practical_margin=1: practical_margin: must be less than 1, but is 1"),
         (

@@ -63,14 +63,14 @@ def _memory(value: Any) -> Any:
         return value
     size = _size(value)
     if size < LEAST_MEMORY:
-        raise ValueError(f"{value} is less than a worker itself needs; give {memory_text(LEAST_MEMORY)} or more")
+        raise ValueError(f"{value} is less than a worker needs; give {memory_text(LEAST_MEMORY)} or more")
     return size
 
 
 def _document(value: Any) -> int:
     size = _size(value)
     if size < SIZES["M"]:
-        raise ValueError(f"{value} is less than documents often have; give 1MB or more")
+        raise ValueError(f"{value} is too small for usual documents; give 1MB or more")
     return size
 
 

@@ -115,7 +115,7 @@ class _Setting:
         elif last in inside:
             located.remove((*path, last))
         else:
-            raise self._error(f"null removes a key, and there is no {last!r}; {did_you_mean(last, inside)}")
+            raise self._error(f"null removes a key, but {last!r} does not exist here; {did_you_mean(last, inside)}")
 
     def _taken(self, inside: Any, path: tuple[str | int, ...], parts: Sequence[str]) -> int:
         known = [_family(item) for item in inside] if path == ("metrics",) and isinstance(inside, list) else inside

@@ -269,8 +269,8 @@ class Corpus:
 
     def changed(self) -> InputError:
         return InputError(
-            f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
-            "which was found at the start; run again when nothing writes to its files"
+            f"the text of corpus {self.name!r} changed during the run (its sha256 was {self._sha256[:12]}... at the "
+            "start); run again when nothing writes to its files"
         )
 
     def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:

@@ -148,7 +148,7 @@ def measure_isolated(
     ]
     notes = list(outcome.notes)
     if isinstance(own, InProcessPool):
-        notes.append(f"{spec.name}: measured in one process, with nothing isolated, because there are no workers")
+        notes.append(f"{spec.name}: measured in one process, without isolation, as the run has no workers")
     return outcome._replace(cells=outcome.cells + absent, notes=notes)
 
 

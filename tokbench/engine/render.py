@@ -96,7 +96,9 @@ def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
         folder = source.parent if output is None else output / name if len(runs) > 1 else output
         if folder in folders:
             other = runs[folders.index(folder)].name
-            message = f"its reports would replace those of {other} in {folder}; render them one by one, each with -o"
+            message = (
+                f"its reports would replace the reports of {other} in {folder}; render them one by one, each with -o"
+            )
             problems.append(Problem(run.name, message))
         elif (there := folder / "results.json").exists() and not there.samefile(source):
             message = f"holds the results of another run than {run.name}; choose another folder with -o"

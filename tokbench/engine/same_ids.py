@@ -143,7 +143,7 @@ def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Fail
     """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
     if isinstance(one, CountsAlone) or isinstance(other, CountsAlone):
         mine, theirs = (int(count_batch(tokenizer, [text])[0]) for tokenizer in (one, other))
-        return Failure(f"it counts {mine:,} tokens, and {theirs:,} are right; there are no ids to compare")
+        return Failure(f"it counts {mine:,} tokens instead of {theirs:,}; it has no ids to compare")
     got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))
     shared = _shared(got, expected)
     if shared == len(got) == len(expected):

@@ -379,7 +379,7 @@ def _untimed(evaluation: Evaluation) -> dict[str, Untimed]:
         differing, compared = evaluation.same_ids.differing(name)
         if differing:
             what = "counts" if name in evaluation.same_ids.by_counts else "ids"
-            reason = f"not ranked: its {what} are not those of {other} in {differing:,} of {compared:,} documents"
+            reason = f"not ranked: its {what} differ from {other}'s in {differing:,} of {compared:,} documents"
             untimed[name] = Untimed(Status.NOT_APPLICABLE, reason)
     untimed.update({name: Untimed.of(failure) for (name, _), failure in evaluation.ended.items()})
     return untimed

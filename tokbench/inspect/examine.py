@@ -155,7 +155,7 @@ def _unreachable(
             yield "no text found", token_of(listing, i)
         else:
             instead = attempt(lambda data=data: list(tokenizer.encode(data.decode())))  # type: ignore[misc]
-            remark = instead.reason if isinstance(instead, Failure) else f"its text gives {instead}"
+            remark = instead.reason if isinstance(instead, Failure) else f"its text is encoded as {instead}"
             yield "unreachable", token_of(listing, i, remark)
 
 

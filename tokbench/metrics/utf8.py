@@ -72,7 +72,7 @@ def _split_clusters(inside: NDArray[np.bool_], ends: NDArray[np.int64]) -> NDArr
     return first
 
 
-_COUNTED: Final = "Counted are the documents that round-trip, where the bytes of the tokens are those of the text."
+_COUNTED: Final = "Only documents that round-trip are counted: there the bytes of the tokens are the bytes of the text."
 
 _BASIS: Final = Basis("counted", "no document round-trips")
 _lower = partial(Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)

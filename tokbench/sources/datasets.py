@@ -49,7 +49,7 @@ class DatasetsSource:
             msg = "the source 'datasets' needs the library of that name: pip install 'tokbench[datasets]'"
             raise InputError(msg) from error
         if options.path is not None and not options.path.is_dir():
-            msg = f"{str(options.path)!r} is no folder; relative paths start at the configuration file's folder"
+            msg = f"{str(options.path)!r} is not a folder; relative paths start at the configuration file's folder"
             raise InputError(msg)
         self._options = options
         self.licence = options.licence

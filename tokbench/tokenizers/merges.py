@@ -143,7 +143,7 @@ def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> 
     for rank, parts in enumerate(merges):
         token = b"".join([data[part] for part in parts])
         if token not in ids:
-            raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is no token")
+            raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is not a token")
         rows.append((*parts, ids[token]))
     made = {row[-1] for row in rows}
     base = sum(1 for i, token in enumerate(data) if token and i not in made)

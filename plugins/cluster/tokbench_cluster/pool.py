@@ -302,7 +302,7 @@ class DaskPool(WorkerPool):
         self._forget(tried)
         who, number = f"the dask worker {tried.member.address} {how}", tried.number + 1
         if number < _MOST_ATTEMPTS:
-            self._say(f"{who}; another did its work")
+            self._say(f"{who}; another worker did its work")
             self._again.append((tried.job, number))
             return []
         ended = f"{who}; before that, {number - 1} others were lost with the same job"

@@ -160,7 +160,7 @@ def load(kind: str, path: Path) -> CodePoints | Words:
         case {"format": "tokbench-pieces/1", "pieces": list(pieces)} if _are_pieces(pieces, _KINDS[kind]):
             return _KINDS[kind](pieces)
         case {"format": "tokbench-pieces/1"}:
-            raise BackendError(f"{path}: damaged: its pieces are not those of {kind}; train again or restore the file")
+            raise BackendError(f"{path}: damaged: its pieces are not pieces of {kind}; train again or restore the file")
         case _:
             raise BackendError(f"{path}: not a file that {kind} of this version saved (format {_FORMAT!r})")
 

@@ -137,7 +137,7 @@ class SpecialTokens:
             return self.ids.keys()
         for name in chosen:
             if name not in self.ids:
-                raise ValueError(f"there is no special token {name!r}; {did_you_mean(name, self.ids)}")
+                raise ValueError(f"unknown special token {name!r}; {did_you_mean(name, self.ids)}")
         return frozenset(chosen)
 
     def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:

@@ -43,7 +43,9 @@ def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
         if score == last and len(set(text)) > 1:
             raise NoMergesError(f"merges are out of order: piece {text!r} has the score of another, {score:g}")
         if missing := [char for char in text if char not in id_of]:
-            raise NoMergesError(f"merges cannot be listed: piece {text!r} has {missing[0]!r} in it, which is no piece")
+            raise NoMergesError(
+                f"merges cannot be listed: piece {text!r} has {missing[0]!r} in it, which is not a piece"
+            )
         last = score
         yield Candidate(i, [id_of[char] for char in text])
 

@@ -71,8 +71,8 @@ def _alignment(encoded: EncodedShard, leaves: Leaves) -> Counts:
 
 
 _LEAVES: Final = (
-    "Leaves are those of tree-sitter's grammar, a whole string or comment counting as one; white space next to a leaf "
-    "may belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
+    "Leaves come from tree-sitter's grammar; a whole string or comment is one leaf; white space next to a leaf may "
+    "belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
 )
 _REGION: Final = (
     "A token belongs to the region of its last byte; quotation marks belong to strings. Documents with a "

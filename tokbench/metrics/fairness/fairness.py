@@ -117,7 +117,7 @@ class _Languages:
             return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
         others = [self._premiums[group] for group in some if group != self._reference]
         if not others:
-            reason = "there is no language but the reference"
+            reason = "the corpus has no language but the reference"
             return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
         # Nothing is uneven in a slice of one language.
         uneven = inequality([self._premiums[group] for group in some]) if len(some) > 1 else {}

@@ -69,10 +69,10 @@ VALUES = (
 )
 RATIO = Metric("encode_ratio", "x", "higher", label="encode, reference = 1", by_output=True).means(
     "median over rounds of MB/s / MB/s of the reference in the same round",
-    "Encoding speed over that of a reference: the tokenizer of the option `reference`, or else the one that the "
-    "tokenizer is declared the same as. Both are timed on the same text in the same round, so that a machine that "
-    "slows down does not move the ratio. Where a tokenizer returns lists and its reference arrays, the reference is "
-    "timed a second time with lists, and that is 1.",
+    "Encoding speed relative to a reference: the tokenizer of the option `reference`, or else of its `same_as`. Both "
+    "are timed on the same text in the same round, so that a machine that slows down does not move the ratio. Where a "
+    "tokenizer returns lists and its reference arrays, the reference is timed a second time with lists, and that is "
+    "1.",
 )
 
 
@@ -277,5 +277,5 @@ def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
     for contender in sound:
         cores = contender.cpu / contender.wall
         if cores > _ONE_THREAD:
-            notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
+            notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not a one-thread speed")
     return notes

@@ -62,7 +62,7 @@ class CtokTokenizer(CountsAlone):
 
     notes = (
         "a third-party reconstruction, fitted to a service's counts: it has no ids, and reports how often it was exact",
-        "a count is that of a message less its frame, which takes up some line ends at the end of a text",
+        "a count is the count of a message minus its frame, so some line ends at the end of a text are not counted",
         "its vocabulary size is the number of pieces that ctok has found",
     )
 

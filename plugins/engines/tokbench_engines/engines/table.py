@@ -236,7 +236,7 @@ class WordchipperLoadOptions(Options):
     """The vocabulary."""
 
     encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
-        description="r50k_base (that of GPT-2), cl100k_base or o200k_base"
+        description="r50k_base (GPT-2's), cl100k_base or o200k_base"
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 

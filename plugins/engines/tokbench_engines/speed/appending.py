@@ -20,7 +20,7 @@ APPENDS: Final = Metric("appends_per_s", "appends/s", "higher", label="appends")
 )
 APPENDS_RATIO: Final = Metric("appends_ratio", "x", "higher", label="appends, reference = 1").means(
     "median over rounds of appends/s / appends/s of the reference in the same round",
-    "Appends per second over those of the reference, which is found as for `encode_ratio`.",
+    "Appends per second relative to the reference of `encode_ratio`.",
 )
 
 

@@ -21,7 +21,7 @@ COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
 )
 COUNT_RATIO: Final = Metric("count_ratio", "x", "higher", label="count, reference = 1").means(
     "median over rounds of MB/s / MB/s of the reference in the same round",
-    "Counting speed over that of the reference, which is found as for `encode_ratio`.",
+    "Counting speed relative to the reference of `encode_ratio`.",
 )
 
 

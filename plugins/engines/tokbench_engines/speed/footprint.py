@@ -49,7 +49,7 @@ PEAK = Metric(
     "MB",
     "lower",
     label="memory, peak",
-    loss_cannot_help="the peak is that of the engine; ids are a small part of it",
+    loss_cannot_help="the engine makes the peak; ids are a small part of it",
 ).means(
     "median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
     "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
@@ -154,7 +154,7 @@ class Footprints:
             failures += [failed] if failed else []
             cells += training_cells(name, facts)
             if name in facts and facts[name].earlier:
-                notes.append(f"footprint: time and memory of the training of {name} are those of an earlier run")
+                notes.append(f"footprint: time and memory of the training of {name} come from an earlier run")
         return TimedOutcome(cells, notes, failures)
 
 

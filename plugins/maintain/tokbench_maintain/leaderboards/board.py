@@ -136,7 +136,7 @@ def read_board(folder: Path) -> Board:
     """
     problems: list[Problem] = []
     if not (folder / SETTINGS).exists():
-        msg = f"is no leaderboard: it has no {SETTINGS}; name the folder of one, such as reports/leaderboard of a clone"
+        msg = f"not a leaderboard: it has no {SETTINGS}; name a leaderboard's folder, such as reports/leaderboard"
         raise InputError([Problem(str(folder), msg)])
     settings = _read(folder / SETTINGS, BoardSettings, problems)
     entries = {}

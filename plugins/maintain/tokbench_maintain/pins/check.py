@@ -146,7 +146,7 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
             entry = {"backend": other, **on, **resolved.options}
             entries[planned.name] = TokenizerEntry.model_validate(entry)
     if not entries:
-        raise InputError([Problem(f"--with {other}", f"{next(iter(unable.values()), 'there is no tokenizer')}")])
+        raise InputError([Problem(f"--with {other}", f"{next(iter(unable.values()), 'no tokenizer')}")])
     config.tokenizers = entries
     return unable
 

@@ -39,7 +39,7 @@ def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -
     """
     models = context.outcome("language_models")
     if models is None and not scores.tables:
-        return Outcome(failures=scores.problems or ["there are no bits per byte"])
+        return Outcome(failures=scores.problems or ["no bits per byte"])
     values = _metric_values(context)
     targets = [scores_target(table, corpus) for corpus in values for table in scores.tables]
     if models is not None:

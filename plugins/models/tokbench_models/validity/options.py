@@ -34,7 +34,7 @@ class Hypothesis(Options):
     )
     at_most: _Correlation | None = Field(default=None, description="Spearman's rho is smaller than this")
     better_than: str = Field(default="", description="id of another metric whose rho is smaller; instead of a bound")
-    source: str = Field(default="", max_length=200, description="who says so")
+    source: str = Field(default="", max_length=200, description="source of the claim")
 
     @model_validator(mode="after")
     def _one_claim(self) -> Self:
@@ -67,5 +67,5 @@ class ValidityStudy(Options):
     @model_validator(mode="after")
     def _own_names(self) -> Self:
         if ALL_TOKENIZERS in self.classes:
-            raise ValueError("the class 'all' is there always; give yours another name")
+            raise ValueError("the class 'all' always exists; give yours another name")
         return self

@@ -131,7 +131,7 @@ def _hypotheses(study: Validity, names: ValidityNames) -> Table:
 
 
 def _hypothesis(outcome: HypothesisOutcome, names: ValidityNames) -> Row:
-    claim = f"rho larger than that of {names.metric(outcome.other)}" if outcome.other else f"rho {outcome.claim}"
+    claim = f"rho larger than for {names.metric(outcome.other)}" if outcome.other else f"rho {outcome.claim}"
     value = "none" if outcome.value is None else f"{signed(outcome.value)} {between(outcome.ci_low, outcome.ci_high)}"
     p = "" if outcome.p_holm is None else f"{outcome.p_holm:.2g}"
     place = names.metric(outcome.metric), names.metric(outcome.model), outcome.tokenizer_class

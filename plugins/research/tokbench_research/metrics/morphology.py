@@ -153,8 +153,8 @@ _ALIGNED: Final = (
     "says itself where its tokens lie."
 )
 _WORDS: Final = (
-    "Gold words are those of the corpus, punctuation included. White space takes no room: a token that carries the "
-    "space before it has its boundary where the word begins. The two ends of a document are no boundaries. "
+    "Gold words come from the corpus, punctuation included. White space takes no room: a token that carries the space "
+    "before it has its boundary where the word begins. The two ends of a document are no boundaries. "
 )
 _MORPHEMES: Final = (
     "Only positions strictly inside gold words count, in words of one morpheme too: a token boundary in them is wrong. "

@@ -171,7 +171,7 @@ class Numbers(SummedMetric):
 def _consistency(state: NumbersState, documents: int) -> Measured | NotApplicable:
     by_length = [counts for counts in map(state.counts, range(2, LONGEST + 1)) if counts]
     if not by_length:
-        return NotApplicable("there are no runs of 2 digits and more")
+        return NotApplicable("no runs of 2 digits and more")
     # Of patterns that are as frequent the first, in whatever order shards were merged.
     alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in by_length], axis=0)
     runs = np.sum([count for counts in by_length for count in counts.values()], axis=0)

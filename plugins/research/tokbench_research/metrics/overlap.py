@@ -191,7 +191,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 _PAIRS: Final = (
-    "The value of a group is the mean over the other groups, that of the whole corpus the mean over all pairs; the "
+    "The value of a group is the mean over the other groups, and of the whole corpus the mean over all pairs; the "
     "report has a map of the pairs, and overlap.csv every pair."
 )
 

@@ -130,13 +130,13 @@ _stream_metric = partial(Metric, direction="lower", needs=(HasTokenBytes,), basi
 _STREAMED: Final = (
     _stream_metric("stream_partial", "share of tokens", of=("partial_positions", "positions")).means(
         "tokens that end inside the bytes of a code point / tokens",
-        "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams "
-        "must hold bytes back. Counted are the documents that round-trip.",
+        "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams must hold "
+        "bytes back. Only documents that round-trip are counted.",
     ),
     _stream_metric("stream_tokens", "tokens/output", of=("positions", "whole_positions")).means(
         "tokens / tokens after which the text so far is valid UTF-8",
-        "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if "
-        "every token can. Counted are the documents that round-trip.",
+        "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if every "
+        "token can. Only documents that round-trip are counted.",
     ),
 )
 

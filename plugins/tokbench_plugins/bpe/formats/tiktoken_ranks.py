@@ -153,7 +153,7 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     if not implied.whole_chunks <= vocabulary.whole_chunks:
         missing = min(implied.whole_chunks - vocabulary.whole_chunks)
         raise ValueError(
-            f"tiktoken would give id {missing} to the text {vocabulary.tokens[missing]!r}, which here no merge makes; "
-            "save it as tokenizer.json, which lists its merges"
+            f"tiktoken would encode {vocabulary.tokens[missing]!r} as id {missing}, which no merge makes here; save "
+            "it as tokenizer.json, which lists its merges"
         )
     return ranks if vocabulary.empty_id is None else ranks | {b"": vocabulary.empty_id}

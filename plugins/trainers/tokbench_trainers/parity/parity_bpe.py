@@ -33,7 +33,7 @@ class ParityTrainOptions(RegexBPETrainOptions):
         "chooses each merge"
     )
     global_merges: int = Field(
-        default=0, ge=0, description="so many first merges are those of plain BPE (hybrid parity-aware BPE)"
+        default=0, ge=0, description="number of first merges made by plain BPE (hybrid parity-aware BPE)"
     )
     window: int = Field(
         default=0,

@@ -165,7 +165,7 @@ def _turns_metric(template: str, title: str) -> Metric:
         needs=(EncodesChat,) if own else (),
     ).means(
         "turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
-        f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
+        f"Turns that change ids of the conversation before them, in {which}. {_SENT}{rest}",
     )
 
 

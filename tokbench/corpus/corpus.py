@@ -221,7 +221,7 @@ class Corpus:
                 if first.documents == self._first[0]:  # as many as the survey found
                     break
         if self._sha256 and first.digest.hexdigest() != self._first[1]:
-            raise self.changed()
+            raise self.changed_error()
 
     def training(self) -> Iterator[Document]:
         """Return the documents for training; raises as :meth:`evaluation` does."""
@@ -254,7 +254,7 @@ class Corpus:
             digest.add(document, self._encoded(document))
             yield document
         if self._sha256 and digest.hexdigest() != self._sha256:
-            raise self.changed()
+            raise self.changed_error()
 
     def _read(self) -> Iterator[Document]:
         for document in self.source.documents():
@@ -267,7 +267,7 @@ class Corpus:
             raise too_long(document.origin, self.document_limit)
         return data
 
-    def changed(self) -> InputError:
+    def changed_error(self) -> InputError:
         return InputError(
             f"the text of corpus {self.name!r} changed during the run (its sha256 was {self._sha256[:12]}... at the "
             "start); run again when nothing writes to its files"

@@ -337,8 +337,8 @@ class _Finisher:
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
     def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
-        if corpus in self._evaluation.unread:
-            return self._evaluation.unread[corpus]
+        if corpus in self._evaluation.unreadable:
+            return self._evaluation.unreadable[corpus]
         known, other = self._evaluation.same_ids, prepared.same_as
         if not other:
             return NotApplicable("it has no 'same_as'")

@@ -137,7 +137,7 @@ def train_all(
     waiting = {
         tokenizer.name: tokenizer
         for tokenizer in prepared
-        if tokenizer.planned.train_on and not tokenizer.planned.absent
+        if tokenizer.planned.train_on and not tokenizer.planned.unavailable_reason
     }
     alone = not pool.shared and any(family.isolated for family, _ in plan.metrics)
     trained = {
@@ -237,8 +237,8 @@ def _trained(
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
         return tokenizer.with_outcome(answer.failure, failed)
-    for unread in text.failures.values():
-        return tokenizer.with_outcome(unread, failed)
+    for unreadable in text.failures.values():
+        return tokenizer.with_outcome(unreadable, failed)
     tokenizer = replace(
         tokenizer,
         train_s=answer.seconds,

@@ -19,24 +19,6 @@ PlainValues: TypeAlias = Mapping[str, Measured | NotApplicable | Failure]
 _NO_VALUE: Final = Failure("the metric returned neither a value nor a reason")
 
 
-def make_cell(
-    tokenizer: PreparedTokenizer,
-    corpus: str,
-    group: str,
-    metric: Metric,
-    values: Values | Failure,
-    seen: float | None = None,
-    share: float | None = None,
-) -> Cell:
-    """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
-
-    ``seen`` is the share of the documents on which the tokenizer was trained, ``share`` the share that counts;
-    ``None`` for unknown, and for all.
-    """
-    known = values if isinstance(values, Failure) else plain_values(values)
-    return cell_of(tokenizer, (corpus, group), metric, known, seen, share)
-
-
 def plain_values(values: object) -> PlainValues:
     """Return the values of a metric family as plain ones or failures; a ContractError if they are not by metric."""
     return {
@@ -53,7 +35,11 @@ def cell_of(
     seen: float | None = None,
     share: float | None = None,
 ) -> Cell:
-    """Make the cell of a plain value, see :func:`make_cell`; ``at`` is corpus and group."""
+    """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
+
+    ``at`` is corpus and group, ``seen`` the share of the documents on which the tokenizer was trained, ``share`` the
+    share that counts; ``None`` for unknown, and for all.
+    """
     place = (tokenizer.name, *at, metric.id)
     if problem := _problem(tokenizer, metric):
         return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])

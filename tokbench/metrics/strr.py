@@ -12,10 +12,10 @@ from tokbench.measuring.counted import TOKEN_PLACES
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.word_units import AlignedWords, LaidWords, WordOptions, token_ends, unknown_tokens
+from tokbench.measuring.word_units import AlignedWords, WordOptions, WordsOnTokens, token_ends, unknown_tokens
 
 
-def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def kept_whole(shard: Shard, laid: WordsOnTokens, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find words in one token without other text but white space; ``laid`` words are not cut."""
     words, token, ends = laid
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
@@ -28,7 +28,7 @@ def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDA
     return covered & alone
 
 
-def _single(encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
+def _single(encoded: EncodedShard, laid: WordsOnTokens) -> NDArray[np.bool_]:
     unknown = unknown_tokens(encoded)[np.repeat(token_ends(encoded).aligned, encoded.tokens)]
     kept = ~laid.cut()
     kept[kept] = kept_whole(encoded.shard, laid.where(kept), unknown)

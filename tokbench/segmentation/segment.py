@@ -224,7 +224,7 @@ class NamedTokenizers:
         if lacking := [tokenizer for tokenizer in ready if tokenizer.failure]:
             raise InputError(
                 [
-                    Problem(tokenizer.planned.where, f"tokenizer {tokenizer.name!r}: {tokenizer.reason}")
+                    Problem(tokenizer.planned.location, f"tokenizer {tokenizer.name!r}: {tokenizer.reason}")
                     for tokenizer in lacking
                 ]
             )

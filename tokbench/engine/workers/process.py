@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
-from tokbench.engine.workers.line import WorkerLine
 from tokbench.engine.workers.pool import Feeds, text_batches
+from tokbench.engine.workers.protocol import WorkerLine
 from tokbench.engine.workers.watch import WorkerWatch
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat

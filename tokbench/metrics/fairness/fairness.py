@@ -94,7 +94,7 @@ class _Languages:
         self._premiums = {group: premium(documents, known[states.reference]) for group, documents in known.items()}
         self._lacking = {group: "it was not measured" for group in states.groups if group not in known}
         for group, group_premium in self._premiums.items():
-            reason = group_premium.shortcoming(group, states.reference)
+            reason = group_premium.reason_not_comparable(group, states.reference)
             if reason:
                 self._lacking[group] = reason
 

@@ -18,11 +18,11 @@ pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from tokbench_models.language_models import learning_rate, transformer_model
-from tokbench_models.language_models.body import Body
+from tokbench_models.language_models.body import TransformerShape
 from tokbench_models.language_models.learning_rate import sweep
 from tokbench_models.language_models.transformer_model import initial, train_curve
 
-SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
+SMALL = TransformerShape(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)
 
 

@@ -88,10 +88,7 @@ class BestSize:
             f"{size:,}" for size, ids in trained.items() if ids and ids.tokens_per_id < FEWEST_TOKENS and size in best
         ]
         if few:
-            yield (
-                f"With {listed(few)} the training text has fewer than {FEWEST_TOKENS} tokens per vocabulary entry: "
-                "more text may change this."
-            )
+            yield f"{listed(few)}: fewer than {FEWEST_TOKENS} training tokens per entry; more text may change this."
 
     def chart(self) -> Drawing:
         rings = [self.sizes.index(size) for size in self.unbeaten]

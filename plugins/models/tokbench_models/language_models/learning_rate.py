@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from tokbench.plugin import InputError, Progress, silent
-from tokbench_models.language_models.body import LEARNING_RATES, SHARES, Body, Point
+from tokbench_models.language_models.body import LEARNING_RATES, SHARES, Point, TransformerShape
 from tokbench_models.language_models.contract import Checkpoints, EncodedPart
 from tokbench_models.language_models.transformer_model import train_curve
 from tokbench_models.language_models.windows import documents
@@ -31,7 +31,7 @@ def train_seeds(
     training: EncodedPart,
     scored: EncodedPart,
     n_ids: int,
-    body: Body,
+    body: TransformerShape,
     *,
     seeds: Sequence[int],
     rates: Sequence[float] = LEARNING_RATES,
@@ -69,7 +69,7 @@ def train_seeds(
 def sweep(
     training: EncodedPart,
     n_ids: int,
-    body: Body,
+    body: TransformerShape,
     *,
     seed: int,
     rates: Sequence[float] = LEARNING_RATES,

@@ -16,7 +16,7 @@ from tokbench.plugin import Progress
 from tokbench.plugin.metrics import Measured, Metric, MetricFamily, NotApplicable
 from tokbench_models.language_models.bits_per_byte import ModelTextOptions
 from tokbench_models.language_models.block import ModelTraining, TrainedAmount
-from tokbench_models.language_models.body import LEARNING_RATES, PRESETS, Body, memory_bytes
+from tokbench_models.language_models.body import LEARNING_RATES, PRESETS, TransformerShape, memory_bytes
 from tokbench_models.language_models.contract import ModelOutcome, ModelStates, ModelTask, ModelTexts
 from tokbench_models.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, compare_bits
 
@@ -64,10 +64,12 @@ class TransformerOptions(ModelTextOptions):
     )
 
     @property
-    def body(self) -> Body:
+    def body(self) -> TransformerShape:
         chosen = {name: getattr(self, name) for name in ("width", "layers", "heads", "context_bytes", "step_bytes")}
         preset = PRESETS[self.preset]
-        return Body(**{name: getattr(preset, name) if value is None else value for name, value in chosen.items()})
+        return TransformerShape(
+            **{name: getattr(preset, name) if value is None else value for name, value in chosen.items()}
+        )
 
     @model_validator(mode="after")
     def _possible(self) -> TransformerOptions:

@@ -30,7 +30,7 @@ import optax
 from numpy.typing import NDArray
 
 from tokbench.plugin import Progress, silent
-from tokbench_models.language_models.body import LOGITS_AT_ONCE, SHARES, Body, Point
+from tokbench_models.language_models.body import LOGITS_AT_ONCE, SHARES, Point, TransformerShape
 from tokbench_models.language_models.contract import Checkpoints, EncodedPart
 from tokbench_models.language_models.windows import (
     Windows,
@@ -64,7 +64,7 @@ Parameters = dict[str, Any]
 """Arrays: ``embedding`` [n_ids + 2, width], ``last`` [width], and each layer's."""
 
 
-def initial(n_ids: int, body: Body, seed: int) -> Parameters:
+def initial(n_ids: int, body: TransformerShape, seed: int) -> Parameters:
     """Draw parameters."""
     keys = iter(jax.random.split(jax.random.key(seed), 1 + 4 * body.layers))
     width = body.width
@@ -206,7 +206,7 @@ def train_curve(
     training: EncodedPart,
     scored: EncodedPart,
     n_ids: int,
-    body: Body,
+    body: TransformerShape,
     *,
     learning_rate: float,
     seed: int,
@@ -229,7 +229,7 @@ class _Training:
     training: EncodedPart
     scored: EncodedPart
     n_ids: int
-    body: Body
+    body: TransformerShape
     learning_rate: float
     seed: int
     progress: Progress

@@ -75,10 +75,7 @@ def text_parts(
 
 
 def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
-    learned, predicted = (
-        _HashSample(texts.most_training),
-        _HashSample(texts.most_scored, texts.most_document),
-    )
+    learned, predicted = _HashSample(texts.most_training), _HashSample(texts.most_scored, texts.most_document)
     share = texts.holdout if scored is training and not scored.holdout else 0.0
     for document in training.training():
         if not (share and training.held_out(document, share)):

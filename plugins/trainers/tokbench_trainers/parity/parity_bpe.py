@@ -14,7 +14,7 @@ from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.backend import BPELoadOptions, load_saved, saved_files
 from tokbench_plugins.regex_bpe import RegexBPETrainOptions
-from tokbench_trainers.parity.literal_parity import ParityRule
+from tokbench_trainers.parity.rule import ParityRule
 from tokbench_trainers.parity.training import ParityTraining, Unit, train_with_parity, with_languages
 from tokbench_trainers.ruled import special_behind
 

@@ -12,7 +12,7 @@ from tokbench_plugins.bpe import FIRST_MERGE, Pair, train
 from tokbench_plugins.bpe.artefact import CorpusDigest
 from tokbench_plugins.bpe.engines import TrainSettings
 from tokbench_plugins.bpe.fast.train import count_chunks
-from tokbench_trainers.parity.literal_parity import ParityRule
+from tokbench_trainers.parity.rule import ParityRule
 from tokbench_trainers.parity.train_parity import CountedChunks, LanguageText, train_parity
 
 Unit = Literal["bytes", "documents"]

@@ -18,7 +18,7 @@ from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_trainers.picky.encode_picky import PickyEncoder
-from tokbench_trainers.picky.literal_picky import Event
+from tokbench_trainers.picky.events import Event
 from tokbench_trainers.picky.train_picky import train_picky
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 

@@ -151,13 +151,10 @@ class TransformerBits:
         window = window_of(learned, body.context_bytes)
         memory = f"about {memory_bytes(task.n_ids, body, window) / 1e6:,.0f} MB"
         trained = train_seeds(
-            learned,
-            scored,
-            task.n_ids,
+            task._replace(training=learned, scored=scored),
             body,
             seeds=range(1, options.seeds + 1),
             rates=options.rates,
-            saved=task.saved,
             progress=lambda step, done, total: progress(f"{step} ({memory})", done, total),
         )
         return _state(task, trained, window)

@@ -270,7 +270,7 @@ class Corpus:
     def changed_error(self) -> InputError:
         return InputError(
             f"the text of corpus {self.name!r} changed during the run (its sha256 was {self._sha256[:12]}... at the "
-            "start); run again when nothing writes to its files"
+            "start); run again"
         )
 
     def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:

@@ -129,8 +129,8 @@ def group_notes(plan: Plan) -> Iterator[str]:
         cells = plan.cells_on(corpus, len(plan.names_on(corpus)), groups)
         where = plan.config.located.where(("corpora", corpus, "group"))
         yield (
-            f"corpus {corpus} has {groups:,} groups, which make {cells:,} results and take much time and memory; "
-            f"reports show {MANY_GROUPS} of them; if one group is enough, write 'group: files' ({where})"
+            f"corpus {corpus} has {groups:,} groups, which make {cells:,} results; reports show {MANY_GROUPS} groups; "
+            f"if one is enough, write 'group: files' ({where})"
         )
 
 

@@ -132,8 +132,8 @@ def get_encoding(name: str) -> tiktoken.Encoding:
         return tiktoken.get_encoding(name)
     except OSError as error:  # requests' exceptions are OSErrors
         raise BackendUnavailable(
-            f"the file of {name!r} is not on this machine and cannot be downloaded ({_reason(error)}); "
-            "set TIKTOKEN_CACHE_DIR to a folder that has it, or connect to the network"
+            f"the file of {name!r} is not on this machine and cannot be downloaded ({_reason(error)}); set "
+            "TIKTOKEN_CACHE_DIR to a folder with the file"
         ) from error
     except (ValueError, AssertionError) as error:
         raise BackendError(f"the file of {name!r} is damaged: {' '.join(str(error).split())}") from error

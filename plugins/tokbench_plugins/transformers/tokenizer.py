@@ -56,8 +56,8 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
         except OSError as error:
             if why_not:
                 raise BackendUnavailable(
-                    f"{name!r} is not in the hub's cache on this machine, and {why_not}; load it once with network, "
-                    "or give the 'path' of a folder that has its files"
+                    f"{name!r} is not in the hub's cache here, and {why_not}; load it once with network, or give a "
+                    "'path'"
                 ) from error
             raise BackendUnavailable(f"{name!r} cannot be loaded from the hub: {_reason(error)}") from error
         except Exception as error:  # a damaged file may raise anything
@@ -133,8 +133,8 @@ def behind_the_contract(
     if not foreign.is_fast:
         if special_tokens:
             raise BackendError(
-                f"{type(foreign).__name__} is written in Python, and special tokens can be added to pipelines alone; "
-                "leave special_tokens out"
+                f"{type(foreign).__name__} is written in Python, where special tokens cannot be added; leave "
+                "special_tokens out"
             )
         return PythonTokenizer(foreign, notes)
     try:

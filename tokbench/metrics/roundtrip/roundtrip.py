@@ -20,10 +20,10 @@ from tokbench.results.blocks import MOST_LOST
 from tokbench.tokenizers.contract import HasUnknown
 
 _ORDER: Final = (
-    "A document counts once, for one cause: the decoder, if the bytes of the ids are the bytes of the text; else the "
-    "first rewriting that alone makes text and result equal; else the cause of the first changed stretch of a "
-    "shortest edit, tested in the order unknown token, fewest rewritings together, invalid bytes, special token. "
-    "Rewritings are tested in the order NFC, NFD, white space, control characters, NFKC, NFKD, accents, casing."
+    "Each lossy document counts once. Its cause is the decoder if the bytes of the ids are the bytes of the text; "
+    "else the first rewriting that alone makes text and result equal; else the cause of the first change of a "
+    "shortest edit, tested in the order unknown token, fewest rewritings, invalid bytes, special token. Rewritings "
+    "are tested in the order NFC, NFD, white space, control characters, NFKC, NFKD, accents, casing."
 )
 _FIRST: Final = "loss_unknown"
 

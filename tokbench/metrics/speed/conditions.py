@@ -26,8 +26,8 @@ def _load(root: Path) -> Iterator[str]:
     cores = os.cpu_count() or 1
     if text and float(text[0]) > max(1.5, _BUSY * cores):
         yield (
-            f"the machine was busy, with a load average of {text[0]} on {cores} cores when timing began; stop other "
-            "programs and run again, or trust ratios more than MB/s"
+            f"the machine was busy (load average {text[0]} on {cores} cores); stop other programs and run again, or "
+            "compare ratios only"
         )
 
 
@@ -35,8 +35,8 @@ def _virtual(root: Path) -> Iterator[str]:
     flags = next((line for line in _read(root / "proc/cpuinfo").splitlines() if line.startswith("flags")), "")
     if "hypervisor" in flags.split():
         yield (
-            "this is a virtual machine, which others on its host may slow down unseen; compare ratios of one run, and "
-            "repeat with 'processes: 5' before you publish MB/s"
+            "this is a virtual machine, so speeds may vary; compare ratios of one run, and set 'processes: 5' before "
+            "you publish MB/s"
         )
 
 

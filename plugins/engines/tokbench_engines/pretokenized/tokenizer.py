@@ -73,8 +73,8 @@ class Pretokenized:
         ids = self._table.get(text)
         if ids is None and text:
             raise BackendError(
-                f"{self._path}: none of its {len(self._table)} texts is {_start(text)}; add a row with exactly this "
-                "text and its ids, or leave out the corpus or metric that needs it"
+                f"{self._path}: none of its {len(self._table)} texts is {_start(text)}; add a row with this text and "
+                "its ids, or leave out what needs it"
             )
         return array("I") if ids is None else ids
 

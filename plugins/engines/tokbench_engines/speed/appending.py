@@ -13,10 +13,9 @@ STEPS: Final = 16
 
 APPENDS: Final = Metric("appends_per_s", "appends/s", "higher", label="appends").means(
     "median over rounds of appends / seconds",
-    "Appends per second after which the ids of the whole text are known: a text of at most 4,096 characters grows in "
-    f"{STEPS} equal steps, and the engine encodes all of it after each, one thread, warm engine, text that was not "
-    "seen before. An engine that caches what it has encoded is fast here; `append_p99` says how many ids at the end "
-    "change.",
+    f"Appends per second: a text of at most 4,096 characters grows in {STEPS} equal steps, and the engine encodes all "
+    "of it after each. One thread, warm engine, unseen text. An engine that caches what it has encoded is fast here; "
+    "`append_p99` says how many ids at the end change.",
 )
 APPENDS_RATIO: Final = Metric("appends_ratio", "x", "higher", label="appends, reference = 1").means(
     "median over rounds of appends/s / appends/s of the reference in the same round",

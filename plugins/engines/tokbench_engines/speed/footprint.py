@@ -37,8 +37,8 @@ _loading = partial(Metric, direction="lower", loss_cannot_help="loading reads no
 
 LOAD = _loading("load_s", "s", label="load").means(
     "median over fresh processes of the wall time of loading",
-    "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
-    "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle.",
+    "Seconds to load the tokenizer in a fresh process. The import of its library is included; files are in the "
+    "system's cache. A trained tokenizer is read from a pickle.",
 )
 LOADED = _loading("memory_loaded_mb", "MB", label="memory, loaded").means(
     "median over fresh processes of resident memory after loading - before / 10^6",
@@ -52,21 +52,21 @@ PEAK = Metric(
     loss_cannot_help="the engine makes the peak; ids are a small part of it",
 ).means(
     "median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
-    "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
+    "Most resident memory, above the memory before loading, while words of several scripts are encoded in batches of "
     "about 300 KB, on one thread. The ids of one batch are included.",
 )
 _training = partial(Metric, direction="lower", loss_cannot_help="a lossy tokenizer trains on the same text")
 
 SECONDS: Final = _training("train_s", "s", label="train").means(
     "wall time of the training",
-    "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
-    "which tokbench does once per machine, is not included.",
+    "Seconds of training, on the text that the configuration names. Compiling, which tokbench does once per machine, "
+    "is not included.",
 )
 MEMORY: Final = _training("train_memory_mb", "MB", label="memory, train").means(
     "peak of resident memory while training - before / 10^6",
-    "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
-    "The process is a fresh one, so that the library counts, too. The text streams in from another process, so text "
-    "in this memory was kept by the trainer.",
+    "Most resident memory of the training process and its children, above the memory before training. The process is "
+    "fresh, so the library counts, too. The text streams in from another process, so text in this memory was kept by "
+    "the trainer.",
 )
 MEMORY_SLOPE: Final = _training("train_memory_slope", "bytes/byte", label="memory by text").means(
     "slope of least squares of train_memory_mb on the MB of training text",

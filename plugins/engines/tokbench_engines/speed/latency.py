@@ -49,11 +49,10 @@ def _key(size: SizeName) -> str:
 
 
 def _percentile(size: SizeName, name: str) -> Metric:
-    worst = {"p50": "half of", "p95": "95 of 100", "p99": "99 of 100"}[name]
     return Metric(f"latency_{_key(size)}_{name}", "us", "lower", label=f"latency {size} {name}").means(
         "percentile over documents of the time of one call of encode",
-        f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
-        "first time. The call from Python is included.",
+        f"Microseconds within which {name[1:]}% of the documents of {size} are encoded, one at a time, each seen for "
+        "the first time. The call from Python is included.",
     )
 
 

@@ -51,8 +51,7 @@ def _speed(count: int) -> Metric:
 def _efficiency(count: int) -> Metric:
     return Metric(f"threads_{count}_efficiency", "ratio", "higher", label=f"efficiency of {count} threads").means(
         f"median over rounds of MB/s at {count} / ({count} x MB/s at 1)",
-        f"How much of {count} threads' work is gained: 1 means {count} times the speed of one thread, "
-        f"{1 / count:g} that the others gain nothing.",
+        f"1 means {count} times the speed of one thread, {1 / count:g} that more threads gain nothing.",
     )
 
 

@@ -103,11 +103,11 @@ def _metric(order: int) -> Metric:
         formula=f"-log₂ probability of the scored documents under the model of order {order} / their UTF-8 bytes",
         loss_cannot_help="a tokenizer that does not round-trip every scored document has no value",
         definition=(
-            f"Bits that a byte of text costs an n-gram model that sees {context}: trained on the ids that a tokenizer "
-            "makes of one part of the text, and scored on another (interpolated modified Kneser-Ney, Chen and Goodman "
-            "1999). Lower is better under this one model. No order is neutral about the size of the vocabulary: "
-            "compare by the verdict over the orders 3 to 6, never by one column. Near-duplicates are left out of both "
-            "parts; the interval has the errors of documents and of training text together."
+            f"Bits per byte of text under an n-gram model that sees {context}, trained on a tokenizer's ids of one "
+            "part of the text and scored on another (interpolated modified Kneser-Ney, Chen and Goodman 1999). Lower "
+            "is better under this one model. No order is neutral about the size of the vocabulary: compare by the "
+            "verdict over the orders 3 to 6, never by one column. Near-duplicates are left out of both parts; the "
+            "interval has the errors of documents and of training text together."
         ),
     )
 

@@ -242,9 +242,9 @@ def _metric(identity: str, label: str, budget: str) -> Metric:
         formula="-log₂ probability of the scored documents / their UTF-8 bytes, the mean over seeds",
         loss_cannot_help="a tokenizer that does not round-trip every scored document has no value",
         definition=(
-            "Bits that a byte of text costs a small transformer, which was trained on the ids that a tokenizer makes "
-            f"of one part of the text and predicts another. {budget} Near-duplicates are left out of both parts; the "
-            "interval has the errors of documents and of seeds together. Lower is better under this one model."
+            "Bits per byte of text under a small transformer, trained on a tokenizer's ids of one part of the text "
+            f"and scored on another. {budget} Near-duplicates are left out of both parts; the interval has the errors "
+            "of documents and of seeds together. Lower is better under this one model."
         ),
     )
 

@@ -255,8 +255,8 @@ _PAIRS: Final = (
     "agreement.csv every pair."
 )
 _PLACES: Final = (
-    "Boundaries are places in bytes strictly inside documents, of documents whose tokens could be aligned with their "
-    f"bytes under both, up to a megabyte of a group. {_PAIRS}"
+    "Boundaries are byte positions strictly inside documents. Only documents whose tokens could be aligned under "
+    f"both count, up to a megabyte of a group. {_PAIRS}"
 )
 
 
@@ -275,7 +275,8 @@ VALUES: Final = (
     _value(_VOCABULARY, "share of entries", label="vocabulary shared").means(
         "mean over the other tokenizers of byte strings in both vocabularies / byte strings in either",
         "Jaccard index of two vocabularies, whatever the text; entries are compared by their bytes. A union of more "
-        f"than {_SKETCH:,} entries is estimated from so many (Broder 1997), to 0.6 points (standard error). {_PAIRS}",
+        f"than {_SKETCH:,} entries is estimated from a sample of that size (Broder 1997), to 0.6 points (standard "
+        f"error). {_PAIRS}",
     ),
 )
 _NAMES: Final = tuple(value.id for value in VALUES)

@@ -157,8 +157,8 @@ _ALIGNED: Final = (
     "says itself where its tokens lie."
 )
 _WORDS: Final = (
-    "Gold words come from the corpus, punctuation included. White space takes no room: a token that carries the space "
-    "before it has its boundary where the word begins. The two ends of a document are no boundaries. "
+    "Gold words come from the corpus, punctuation included. White space is ignored: a token that includes the space "
+    "before it has its boundary where the word begins. The two ends of a document are not boundaries. "
 )
 _MORPHEMES: Final = (
     "Only positions strictly inside gold words count, in words of one morpheme too: a token boundary in them is wrong. "

@@ -204,8 +204,8 @@ VALUES: Final = (
     ),
     Metric(_NOISE, "bits", "none", label="divergence from itself", no_interval=DEPENDS_ON_AMOUNT).means(
         "H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids in two halves of the documents",
-        "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with endless "
-        "text. Two groups that do not diverge by more may be samples of one. Halves have half the text, so that it is "
+        "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with unlimited "
+        "text. Two groups that do not diverge by more may be samples of one. Halves have half the text, so it is "
         "rather too high. It is the diagonal of the map.",
     ),
     Metric(_SHARED, "share of ids", "none", label="ids shared with others", no_interval=DEPENDS_ON_AMOUNT).means(

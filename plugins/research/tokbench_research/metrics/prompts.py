@@ -146,7 +146,8 @@ SPEC: Final = counted(
     count_prompts,
     Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
         "prompts whose ids are not the first ids of the document / prompts",
-        f"{_CUT} The share of prompts from whose tokens the text cannot go on as it was in training.",
+        f"{_CUT} The share of prompts whose tokens the document does not begin with, so that the text cannot go on as "
+        "in training.",
     ),
     Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
         "Σ tokens after the ids that prompt and document begin with / prompts",
@@ -162,9 +163,9 @@ SPEC: Final = counted(
     *_STREAMED,
     Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
         "sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
-        "The share of sequences of ids that encoding could have given. From each document a few ids are drawn at "
-        "random, with replacement. A model may write ids that no text produces (Vieira et al., Language Models over "
-        "Canonical Byte-Pair Encodings, 2025); this says how likely chance does.",
+        "The share of random sequences of ids that encoding could produce. From each document a few ids are drawn at "
+        "random, with replacement. A model, too, may write ids that no text produces (Vieira et al., Language Models "
+        "over Canonical Byte-Pair Encodings, 2025).",
     ),
     by_script=True,
 )

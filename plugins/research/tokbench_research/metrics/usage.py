@@ -88,7 +88,7 @@ _VALUES: Final = {
     ),
     Usage.SCAFFOLD: (
         "ids with fewer than 5 of a million tokens, emitted in less than 1/10 of the times that merges build them",
-        "Share of the vocabulary that is there for the sake of longer tokens: candidates for under-trained tokens.",
+        "Share of the vocabulary that only serves to build longer tokens: candidates for under-trained tokens.",
     ),
     Usage.UNSEEN: (
         "ids that are not even built by a merge (without listed merges: that do not occur)",

@@ -147,13 +147,12 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     implied = vocabulary_of_ranks(ranks)
     if implied.merges != vocabulary.merges:
         raise ValueError(
-            "a .tiktoken file merges in order of ids, and this vocabulary does not; save it as tokenizer.json, which "
-            "lists its merges"
+            "a .tiktoken file merges in order of ids, but this vocabulary does not; save it as tokenizer.json"
         )
     if not implied.whole_chunks <= vocabulary.whole_chunks:
         missing = min(implied.whole_chunks - vocabulary.whole_chunks)
         raise ValueError(
             f"tiktoken would encode {vocabulary.tokens[missing]!r} as id {missing}, which no merge makes here; save "
-            "it as tokenizer.json, which lists its merges"
+            "it as tokenizer.json"
         )
     return ranks if vocabulary.empty_id is None else ranks | {b"": vocabulary.empty_id}

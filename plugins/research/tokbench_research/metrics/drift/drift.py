@@ -141,8 +141,8 @@ _WITHOUT: Final = {"continuations": _NO_TEXT, "streams": _NO_TEXT, "span_tokens"
 
 _MESSAGES: Final = "Documents that are JSON conversations count by their messages; any other document is one message."
 _SENT: Final = (
-    "The first k messages are as they are sent to a model, with the reply of the assistant opened if it is next. Where "
-    "their ids change, a cache of prefixes misses, and training on k + 1 messages sees ids that were never sampled "
+    "The first k messages are encoded as they are sent to a model, with the assistant's reply opened if it is next. "
+    "Where their ids change, a prefix cache misses, and training on k + 1 messages sees ids that were never sampled "
     "(verl #6719, trl #5559)."
 )
 _SPAN: Final = (

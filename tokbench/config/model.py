@@ -127,7 +127,7 @@ class TopLevel(Options):
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")
     study: dict[str, Any] = Field(
-        default_factory=dict, description=("analyses of the whole run, such as vocabulary sizes")
+        default_factory=dict, description="analyses of the whole run, such as vocabulary sizes"
     )
     quick: tuple[str, ...] = Field(
         default=(), description="settings of --quick, as for --set: a list such as [metrics.speed.rounds=6]"

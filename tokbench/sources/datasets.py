@@ -27,9 +27,7 @@ class DatasetsOptions(RowOptions):
     config: str | None = Field(default=None, description="the dataset's configuration, where it has several")
     split: str = Field(default="train", description="the split to read")
     revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
-    limit: int | None = Field(
-        default=None, ge=1, description="how many documents to take, from the first; default: all"
-    )
+    limit: int | None = Field(default=None, ge=1, description="number of documents, from the first; default: all")
     group: RowGroup = Field(default="{split}", description="group name from {name}, {config}, {split} or any column")
 
     @model_validator(mode="after")

@@ -41,7 +41,7 @@ BulkEngine = Literal["auto", "python", "numba"]
 
 BULK_ENGINE: Any = Field(
     default="auto",
-    description=("what encodes batches: auto (numba, or python without it), python or numba; the ids are the same"),
+    description="what encodes batches: auto (numba, or python without it), python or numba; the ids are the same",
 )
 
 

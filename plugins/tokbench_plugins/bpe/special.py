@@ -26,7 +26,7 @@ SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
 
 SPECIAL_OPTION: Any = Field(
     default=(),
-    description=f"special tokens to add, by name or set ({', '.join(SPECIAL_SETS)}); they get the ids after all others",
+    description=f"special tokens to add, by name or set ({', '.join(SPECIAL_SETS)}); they get the highest ids",
 )
 
 _TOO_LARGE: Final = 10**7  # a table by id must fit the memory

@@ -33,7 +33,7 @@ class RuledTrainOptions(plugin.Options):
     )
     tie: Tie = Field(
         default="first",
-        description=("tie-breaking of equally frequent pairs: the first in the text, or the smallest ids"),
+        description="tie-breaking of equally frequent pairs: the first in the text, or the smallest ids",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 

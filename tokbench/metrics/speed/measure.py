@@ -39,16 +39,16 @@ from tokbench.tokenizers.options import Options, TokenizerName
 class SpeedOptions(Options):
     """Options of ``speed``."""
 
-    rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
-    min_time: float = Field(default=0.001, gt=0, le=10, description="least seconds of one measurement of decoding")
-    max_bytes: int = Field(default=2_000_000, ge=1, description="most text of a corpus that is used")
+    rounds: int = Field(default=10, ge=3, le=1000, description="rounds; an interval needs six")
+    min_time: float = Field(default=0.001, gt=0, le=10, description="minimum seconds of one measurement of decoding")
+    max_bytes: int = Field(default=2_000_000, ge=1, description="maximum text used of a corpus, in bytes")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
-    by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
+    by_group: bool = Field(default=False, description="also time each group alone; rankings differ by language")
     reference: TokenizerName = Field(
-        default="", description="the tokenizer of `encode_ratio`; default: for each the one of its `same_as`"
+        default="", description="the reference of `encode_ratio`; default: each tokenizer's `same_as`"
     )
     processes: int = Field(
-        default=1, ge=1, le=100, description="fresh processes that repeat everything; five or more give an interval"
+        default=1, ge=1, le=100, description="fresh processes that repeat everything; an interval needs five"
     )
 
 

@@ -29,11 +29,9 @@ class SampleOptions(Options):
     """Options of ``source: sample``."""
 
     part: Literal["all", "languages", "code", "hostile", "conversations"] = Field(
-        default="all", description=(
-            "languages (aligned sentences), code, hostile (stress tests), all of these, or conversations (JSON)"
-        )
+        default="all", description="languages (aligned sentences), code, hostile (stress tests), all of these, or conversations (JSON)"
     )
-    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
+    groups: tuple[str, ...] = Field(default=(), description="groups to read, such as [en, de]; default: all")
 
 
 class SampleSource:

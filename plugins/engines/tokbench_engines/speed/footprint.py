@@ -28,9 +28,9 @@ class FootprintOptions(Options):
     """Options of ``footprint``."""
 
     processes: int = Field(
-        default=3, ge=1, le=100, description="fresh processes of each tokenizer; six give an interval"
+        default=3, ge=1, le=100, description="fresh processes of each tokenizer; an interval needs six"
     )
-    max_bytes: int = Field(default=4_000_000, ge=1000, description="text that is encoded to find the peak of memory")
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="text encoded to find the peak of memory, in bytes")
 
 
 _loading = partial(Metric, direction="lower", loss_cannot_help="loading reads no text")

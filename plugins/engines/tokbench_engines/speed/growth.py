@@ -51,8 +51,10 @@ class GrowthOptions(Options):
     """Options of ``growth``."""
 
     shapes: tuple[ShapeName, ...] = Field(default=tuple(_LETTERS), min_length=1, description="the shapes of text")
-    seconds: float = Field(default=10, gt=0, le=86_400, description="time limit of one size; longer is a hang")
-    max_bytes: int = Field(default=_SIZES[-1], ge=16_000, description="the largest size")
+    seconds: float = Field(
+        default=10, gt=0, le=86_400, description="time limit of one size, in seconds; longer is a hang"
+    )
+    max_bytes: int = Field(default=_SIZES[-1], ge=16_000, description="the largest size, in bytes")
     seed: int = Field(default=1, description="seed of the texts")
 
 
@@ -70,8 +72,8 @@ EXPONENT = Metric(
 )
 SPEED = Metric("hostile_mb_per_s", "MB/s", "none", label="stress tests").means(
     "bytes / seconds / 10^6 of the largest size",
-    "UTF-8 bytes of one stress-test text encoded per second, at the largest size, mostly 1 MB. Neither direction is "
-    "better: an engine that loses such a text may be fast.",
+    "UTF-8 bytes of one stress-test text encoded per second, at the largest size, mostly 1 MB. Neither "
+    "direction is better: an engine that loses such a text may be fast.",
 )
 
 

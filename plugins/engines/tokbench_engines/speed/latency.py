@@ -38,10 +38,10 @@ class LatencyOptions(Options):
     """Options of ``latency``."""
 
     sizes: tuple[SizeName, ...] = Field(default=tuple(_BYTES), min_length=1, description="sizes of documents")
-    documents: int = Field(default=1000, ge=2, le=100_000, description="most documents of a size, in each mode")
-    max_bytes: int = Field(default=4_000_000, ge=1000, description="most text of a size, for both modes together")
+    documents: int = Field(default=1000, ge=2, le=100_000, description="maximum documents of a size, in each mode")
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="maximum text of a size for both modes, in bytes")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
-    by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
+    by_group: bool = Field(default=False, description="also time each group alone; rankings differ by language")
 
 
 def _key(size: SizeName) -> str:

@@ -32,9 +32,9 @@ _LEAST_BYTES: Final = 1_000_000
 class ThreadOptions(Options):
     """Options of ``threads``."""
 
-    most: int = Field(default=8, ge=1, le=8, description="most threads; never more than the CPUs of the run")
-    rounds: int = Field(default=6, ge=3, le=1000, description="rounds; six or more give an interval")
-    max_bytes: int = Field(default=32_000_000, ge=1, description="most text of a corpus that is used")
+    most: int = Field(default=8, ge=1, le=8, description="maximum threads; never more than the CPUs of the run")
+    rounds: int = Field(default=6, ge=3, le=1000, description="rounds; an interval needs six")
+    max_bytes: int = Field(default=32_000_000, ge=1, description="maximum text used of a corpus, in bytes")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
 
 

@@ -31,14 +31,14 @@ class ModelTextOptions(Options):
         default=0.1,
         gt=0,
         lt=1,
-        description="share that is scored of a corpus that trains, too, and has no holdout itself",
+        description="share scored, where the scored corpus also trains and has no holdout",
     )
-    training_mb: float = Field(default=10, gt=0, le=100, description="most training text, in 10⁶ bytes")
-    scored_mb: float = Field(default=1, gt=0, le=100, description="most scored text, in 10⁶ bytes")
+    training_mb: float = Field(default=10, gt=0, le=100, description="maximum training text, in 10⁶ bytes")
+    scored_mb: float = Field(default=1, gt=0, le=100, description="maximum scored text, in 10⁶ bytes")
     document_bytes: int = Field(
         default=8192,
         ge=64,
-        description="most bytes of a scored document, so that no long one decides; longer ones are cut",
+        description="maximum bytes of a scored document, so that no long one decides; longer ones are cut",
     )
 
     @property

@@ -32,30 +32,28 @@ _INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokb
 class TransformerOptions(ModelTextOptions):
     """Options of the family ``transformer``."""
 
-    training_mb: float = Field(default=1, gt=0, le=10_000, description="most training text, in 10⁶ bytes")
-    scored_mb: float = Field(default=0.2, gt=0, le=100, description="most scored text, in 10⁶ bytes")
+    training_mb: float = Field(default=1, gt=0, le=10_000, description="maximum training text, in 10⁶ bytes")
+    scored_mb: float = Field(default=0.2, gt=0, le=100, description="maximum scored text, in 10⁶ bytes")
     document_bytes: int = Field(
         default=4096,
         ge=64,
-        description="most bytes of a document: a longer scored document is cut, a longer training document is split",
+        description="maximum bytes of a document: a longer scored document is cut, a longer training document is split",
     )
     preset: Literal["tiny", "small", "gpu"] = Field(
         default="tiny", description="the size of the model; the five options after it replace its numbers"
     )
-    width: int | None = Field(default=None, ge=4, le=8192, description="the width of the model")
+    width: int | None = Field(default=None, ge=4, le=8192, description="width of the model")
     layers: int | None = Field(default=None, ge=1, le=128, description="layers")
     heads: int | None = Field(
-        default=None, ge=1, le=128, description="heads of attention; the width is a multiple of twice as many"
+        default=None, ge=1, le=128, description="attention heads; the width must be a multiple of twice their number"
     )
-    context_bytes: int | None = Field(
-        default=None, ge=8, le=65_536, description="bytes of text of a window, on average"
-    )
-    step_bytes: int | None = Field(default=None, ge=64, description="bytes of text of a step of training")
+    context_bytes: int | None = Field(default=None, ge=8, le=65_536, description="average bytes of text in a window")
+    step_bytes: int | None = Field(default=None, ge=64, description="bytes of text in a training step")
     seeds: int = Field(
         default=3,
         ge=2,
         le=100,
-        description=("trainings of each tokenizer, with other initial parameters and another order of the text"),
+        description="trainings of each tokenizer, with other initial parameters and another order of the text",
     )
     rates: list[float] = Field(
         default=list(LEARNING_RATES),

@@ -57,7 +57,7 @@ class ValidityStudy(Options):
     least_tokens_per_id: float = Field(
         default=50,
         ge=0,
-        description="fewest training tokens an id of a tokenizer that counts in a correlation; 0 counts all",
+        description="minimum training tokens per id for a tokenizer to count in a correlation; 0 counts all",
     )
     scores: LocalPath | None = Field(
         default=None,

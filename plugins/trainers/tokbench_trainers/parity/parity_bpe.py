@@ -39,14 +39,15 @@ class ParityTrainOptions(RegexBPETrainOptions):
         default=0,
         ge=0,
         le=1_000_000,
-        description="a language that chose too often among so many last choices is passed over; 0: none is (the paper "
-        "has 100)",
+        description="number of last choices in which no language may choose too often; 0: no limit (the paper has 100)",
     )
     alpha: float = Field(
         default=2.0,
         ge=1.0,
-        description="how many times its equal share of the window a language may choose; with global merges the "
-        "paper's program takes the share of one language more",
+        description=(
+            "maximum choices of a language in the window, as a multiple of its equal share; with global merges, the "
+            "paper's program counts one language more"
+        ),
     )
     dev: plugin.LocalPath | None = Field(
         default=None,

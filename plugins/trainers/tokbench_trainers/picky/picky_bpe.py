@@ -33,7 +33,7 @@ class PickyTrainOptions(RuledTrainOptions):
         description="remove a token when a merge takes at least this share of its occurrences",
     )
     processes: int = Field(
-        default=1, ge=1, le=64, description=("processes that split and count; the merges are the same")
+        default=1, ge=1, le=64, description="processes that split and count; the merges are the same"
     )
 
 

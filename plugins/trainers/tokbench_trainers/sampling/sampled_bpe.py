@@ -43,7 +43,7 @@ class SamplingOptions(plugin.Options):
         description="StochasTok: random splits of finished tokens into two others, as a share of their number",
     )
     seed: int = Field(
-        default=0, ge=0, lt=SEEDS, description="of dropout and stochastok: a text has the same ids with the same seed"
+        default=0, ge=0, lt=SEEDS, description="seed of dropout and stochastok: the same seed gives a text the same ids"
     )
 
     @property

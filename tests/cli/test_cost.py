@@ -139,7 +139,7 @@ def test_twenty_published_vocabularies_are_counted(files):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "bad.txt: there is no text in it"), (b"ab\n\xff", "bad.txt:2:1")],
+    [(b"", "bad.txt: no text in it"), (b"ab\n\xff", "bad.txt:2:1")],
 )
 def test_a_file_that_is_no_text_is_refused(tmp_path, content, message):
     (tmp_path / "bad.txt").write_bytes(content)

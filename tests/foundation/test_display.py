@@ -62,7 +62,7 @@ def test_a_line_says_how_far_a_corpus_is(clock):
         progress.measured("c", documents=10, n_bytes=5_000_000, total=40)
         progress.measured("c", documents=10, n_bytes=1_000_000, total=40, from_store=True)
         assert describe(progress.steps["measuring c"], progress) == (
-            "measuring c: 20 of 40 documents x tokenizers (50 %), 2.5 MB/s, 10 from the store, at work: a, b"
+            "measuring c: 20 of 40 documents x tokenizers (50%), 2.5 MB/s, 10 from the store, at work: a, b"
         )
 
 

@@ -137,10 +137,10 @@ def _show(config: Path, checked: Checked) -> None:
         if prepared.failure:
             show_traceback(prepared.reason, prepared.failure.traceback)
     for name, survey in checked.plan.surveys.items():
-        say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, groups: {len(survey.groups):,}")
-    absent = [prepared for prepared in checked.prepared if prepared.planned.absent]
+        say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
+    absent = [prepared for prepared in checked.prepared if prepared.planned.unavailable_reason]
     for prepared in checked.prepared:
-        if not prepared.planned.absent:
+        if not prepared.planned.unavailable_reason:
             say(_sentence(prepared))
     for line in not_ready_lines([(prepared.name, "unavailable", prepared.reason) for prepared in absent]):
         say(line)

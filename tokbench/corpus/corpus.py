@@ -232,7 +232,7 @@ class Corpus:
                 if first.documents == surveyed[0]:
                     break
         if self._sha256 and first.digest.hexdigest() != surveyed[1]:
-            raise self.changed()
+            raise self.changed_error()
 
     def training_text(self) -> Iterator[Document]:
         """Return the documents for training with their line ends, which parallel sentences lack."""
@@ -259,7 +259,7 @@ class Corpus:
             digest.add(document, self._encoded(document))
             yield document
         if self._sha256 and digest.hexdigest() != self._sha256:
-            raise self.changed()
+            raise self.changed_error()
 
     def _read(self) -> Iterator[Document]:
         for document in self.source.documents():
@@ -272,10 +272,10 @@ class Corpus:
             raise too_long(document.origin, self.document_limit)
         return data
 
-    def changed(self) -> InputError:
+    def changed_error(self) -> InputError:
         return InputError(
-            f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
-            "which was found at the start; run again when nothing writes to its files"
+            f"the text of corpus {self.name!r} changed during the run (its sha256 was {self._sha256[:12]}... at the "
+            "start); run again"
         )
 
     def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:

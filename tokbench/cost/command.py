@@ -55,7 +55,7 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     read = [text for path in files or ("-",) for text in _texts(path)]
     paths, texts = tuple(path for path, _ in read), [text for _, text in read]
     if empty := [path for path, text in zip(paths, texts, strict=True) if not text]:
-        raise InputError(f"{empty[0]}: there is no text in it")
+        raise InputError(f"{empty[0]}: no text in it")
     chosen = [name for given in names for name in given.split(",") if name]
     if reference and chosen and reference not in chosen:
         chosen.append(reference)

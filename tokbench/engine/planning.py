@@ -11,7 +11,7 @@ from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenize
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
-from tokbench.engine.bindings import binding_notes, check_bindings, group_notes
+from tokbench.engine.restrictions import check_restrictions, group_notes, restriction_notes
 from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import Progress
@@ -66,7 +66,7 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
     planner.metrics()
     planner.studies()
     planner.same_ids()
-    planner.bindings()
+    planner.restrictions()
     planner.weights()
     planner.study_problems()
     planner.reporters()
@@ -184,7 +184,7 @@ class _Planner:
                 self._variant(variant, name, entry, spec, absent)
 
     def absent_backends(self) -> None:
-        if all(planned.absent for planned in self._plan.tokenizers):
+        if all(planned.unavailable_reason for planned in self._plan.tokenizers):
             self._plan.problems += self._absent
 
     def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
@@ -221,13 +221,13 @@ class _Planner:
                 entry=name,
                 spec=spec,
                 options=options,
-                given=variant.options,
+                raw_options=variant.options,
                 train_on=entry.train.corpus if entry.train else (),
                 vocab_size=size,
                 optional=entry.optional,
                 same_as=entry.same_as,
-                where=self._config.located.where(path, key=True),
-                absent=absent,
+                location=self._config.located.where(path, key=True),
+                unavailable_reason=absent,
                 corpora=entry.corpora,
             )
         )
@@ -344,10 +344,10 @@ class _Planner:
         if any(tokenizer.same_as for tokenizer in self._plan.tokenizers):
             self._add(Role.SAME_IDS)
 
-    def bindings(self) -> None:
-        for path, message in check_bindings(self._plan):
+    def restrictions(self) -> None:
+        for path, message in check_restrictions(self._plan):
             self._problem(path, message)
-        self._plan.notes += [*binding_notes(self._plan), *group_notes(self._plan)]
+        self._plan.notes += [*restriction_notes(self._plan), *group_notes(self._plan)]
 
     def _add(self, role: Role) -> None:
         if not self._plan.family(role):

@@ -25,7 +25,7 @@ import pluggy
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 from tokbench.foundation.packages import OWN, bringing, install, is_own
 from tokbench.registry import hookspecs
-from tokbench.registry.parts import declared
+from tokbench.registry.modules import declared
 from tokbench.registry.signatures import wrong_signatures
 
 if TYPE_CHECKING:

@@ -32,7 +32,8 @@ def serve(
     """Show text as tokens while you type, on a local page; and open finished RUNS there.
 
     RUNS are folders of runs, their results.json, or folders of such folders. Nothing leaves this machine. Open the
-    printed address with its token, which keeps others out. Ctrl-C ends the server. Exit code 2 for bad input.
+    printed address with its token; requests without the token are refused. Ctrl-C ends the server. Exit code 2 for bad
+    input.
     """
     from contextlib import closing
 

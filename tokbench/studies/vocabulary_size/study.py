@@ -66,7 +66,7 @@ def _lines(ready: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> di
         planned, key = prepared.planned, [prepared.planned.entry]
         if built[prepared.name].order is not None:
             nested = not planned.train_on or planned.spec.is_nested(planned.options)
-            rest = sorted((name, repr(value)) for name, value in planned.given.items() if name != "size")
+            rest = sorted((name, repr(value)) for name, value in planned.raw_options.items() if name != "size")
             key.append(repr(rest) if nested else prepared.name)
         same.setdefault(tuple(key), []).append(prepared)
     entries = Counter(members[0].planned.entry for members in same.values())

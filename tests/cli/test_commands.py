@@ -23,7 +23,7 @@ def test_check_says_what_would_be_done(write_config):
     path = write_config(tokenizers="  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: [300, 400]}}")
     outcome = CliRunner().invoke(command, ["check", str(path)])
     assert outcome.exit_code == 0, outcome.output
-    assert "corpus sample: 42 documents, 10,024 bytes, groups: 11" in outcome.output
+    assert "corpus sample: 42 documents, 10,024 bytes, 11 groups" in outcome.output
     assert "tokenizer n-400 (naive_bpe): to be trained at 400 on sample" in outcome.output
     assert outcome.output.endswith("nothing wrong\n")
 

@@ -186,4 +186,4 @@ def test_a_limit_trains_on_the_first_documents(write_config, monkeypatch, tmp_pa
     assert not limited.failed
     for name, info in limited.tokenizers.items():
         assert info.vocab_size < whole.tokenizers[name].vocab_size <= 9000
-        assert f"the text gave {info.vocab_size}" in info.notes[-1]
+        assert f"only {info.vocab_size}" in info.notes[-1]

@@ -112,7 +112,7 @@ def test_a_run_stopped_in_a_corpus_says_which_part_was_measured(stopped, tmp_pat
     assert {c.status for c in results.cells if c.metric == "rank" and c.tokenizer == "stop"} == {Status.FAILED}
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "Partial" in markdown.split("\n## ")[0], "above all tables"
-    assert "1.000◐ 87 % |" in markdown
+    assert "1.000◐ 87% |" in markdown
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Partial" in html.split("<main>")[0].split("</header>")[1]
     assert "1.000<sup>◐</sup><small>87 %</small>" in html

@@ -115,7 +115,7 @@ def test_a_run_stopped_in_a_corpus_says_which_part_was_measured(stopped, tmp_pat
     assert "1.000◐ 87% |" in markdown
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Partial" in html.split("<main>")[0].split("</header>")[1]
-    assert "1.000<sup>◐</sup><small>87 %</small>" in html
+    assert "1.000<sup>◐</sup><small>87%</small>" in html
     rows = (tmp_path / "out" / "results.csv").read_text(encoding="utf-8").splitlines()
     [row] = [row for row in rows if row.startswith("stop,c,x,tokens,")]
     assert row.endswith(f",{1049 / 1200!r}")

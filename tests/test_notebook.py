@@ -40,5 +40,5 @@ def test_the_example_runs_and_is_saved_in_less_than_a_megabyte(tmp_path):
         assert 'src="data:image/svg+xml;base64,' in chart.data["text/html"]
     _, compared = compared[0], compared[-1]
     assert "later against first" in compared.data["text/html"]
-    assert "Tokenizers that are not what they were" in compared.data["text/html"]
+    assert "Tokenizers that changed" in compared.data["text/html"]
     assert (tmp_path / "first" / "results.csv").exists()

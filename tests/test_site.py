@@ -4,7 +4,6 @@ import csv
 import importlib
 import os
 import re
-import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -15,6 +14,7 @@ import pytest
 import yaml
 from chromium import chromium
 from readme_tables import ROOT
+from test_page_commands import CHOOSE, run_page
 from test_readme import anchors, blocks, read
 
 from tokbench.foundation.packages import is_own
@@ -34,7 +34,7 @@ def modules():
     """The modules of the site, which MkDocs imports from their folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(SITE)
-        yield {name: importlib.import_module(name) for name in ("definitions", "included", "public_names")}
+        yield {name: importlib.import_module(name) for name in ("definitions", "included", "pictures", "public_names")}
 
 
 def nav_of(part):
@@ -126,54 +126,28 @@ def test_a_docstring_becomes_markdown():
     )
 
 
-def run(line, folder):
-    """Run a line of a shell as the page has it, with the Python of the tests."""
-    words = shlex.split(line)
-    command = {"tokbench": [sys.executable, "-m", "tokbench"], "python": [sys.executable]}[words[0]]
-    done = subprocess.run(
-        [*command, *words[1:]], cwd=folder, capture_output=True, text=True, check=False, timeout=600
-    )  # fmt: skip
-    assert done.returncode == 0, (line, done.stdout, done.stderr)
-    return done.stdout
-
-
 @pytest.mark.slow
 def test_the_tutorial_runs_and_measures_what_it_shows(tmp_path):
     pytest.importorskip("splintr")
-    page = DOCS / "choose.md"
-    [script] = blocks(page, "python")
-    (tmp_path / "collect.py").write_text(script, encoding="utf-8")
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
-    assert len(lines) == 7
-    said = {line: run(line, tmp_path) for line in lines}
+    (tmp_path / "texts").mkdir()
+    said = run_page(CHOOSE, tmp_path)
+    assert len(said) == 7
     [answer] = [text for line, text in said.items() if line.startswith("tokbench run")]
     assert "the fewest tokens" in answer
     if sys.version_info[:2] != (3, 11):
         return  # the text is the manual of Python 3.11
     assert "gemma-3 uses the fewest tokens: 4.73 bytes per token; gpt-4o uses 1.6% more" in " ".join(answer.split())
-    with (tmp_path / "reports" / "mine" / "results.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "reports" / "choose" / "results.csv").open(encoding="utf-8", newline="") as file:
         ratios = {
             (row["tokenizer"], row["group"]): f"{float(row['value']):.2f}"
             for row in csv.DictReader(file)
             if row["metric"] == "compression_ratio"
         }
-    shown = re.search(r"<!-- choose -->\n(.*?)<!-- /choose -->", read(page), re.DOTALL)[1].splitlines()
+    shown = re.search(r"<!-- choose -->\n(.*?)<!-- /choose -->", read(DOCS / "choose.md"), re.DOTALL)[1].splitlines()
     columns = [cell.strip() for cell in shown[0].strip("|").split("|")]
     for row in shown[2:]:
         name, *values = (cell.strip() for cell in row.strip("|").split("|"))
         assert values == [ratios[name, group] for group in columns[1:]]
-
-
-@pytest.mark.slow
-def test_the_commands_of_pins_run(tmp_path):
-    [lines] = [block for block in blocks(DOCS / "library.md", "sh") if "tokbench pin" in block]
-    (tmp_path / "mine.yaml").write_text(
-        "schema: tokbench/1\nname: mine\ncorpora: {hostile: {source: sample, part: hostile}}\n"
-        "tokenizers: {bytes: utf8_bytes}\nmetrics: [compression]\n",
-        encoding="utf-8",
-    )
-    for line in lines.splitlines():
-        run(line.replace("quickstart", "mine.yaml"), tmp_path)
 
 
 @pytest.mark.packages
@@ -194,6 +168,14 @@ def test_pictures_are_small_and_described():
         assert not path.is_file() or path.stat().st_size <= 250_000, path
     for page in PAGES:
         assert re.findall(r"!\[\]\(", read(DOCS / page)) == []
+
+
+def test_no_picture_is_older_than_what_it_is_made_from(modules):
+    made = modules["pictures"]
+    shown = [*(ROOT / "reports").glob("*.png"), *(DOCS / "assets").glob("*.webp"), *(DOCS / "assets").glob("*.svg")]
+    assert {path.relative_to(ROOT).as_posix() for path in shown} == set(made.PICTURES)
+    now = [f"{made.made_from(picture)}  {name}" for name, picture in made.PICTURES.items()]
+    assert read(made.HASHES).splitlines() == now, "make them again with: python reports/site/pictures.py"
 
 
 class Tags(HTMLParser):
@@ -250,7 +232,9 @@ def tags(html):
 def test_every_page_is_built(html, tags):
     built = {path.relative_to(html).with_suffix(".md").as_posix() for path in tags}
     assert set(PAGES) <= built
-    assert {page for page in built - set(PAGES) if not page.startswith(("source/", "leaderboard/"))} == {"404.md"}
+    assert {page for page in built - set(PAGES) if not page.startswith(("source/", "leaderboard/", "live/"))} == {
+        "404.md"
+    }
     assert [path for path, page in tags.items() if page.title != 1] == []
 
 
@@ -315,6 +299,7 @@ def test_axe_finds_nothing_on_a_page(html, browser, page):
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
     browser.set_script_timeout(300)
     browser.get((html / page).with_suffix(".html").as_uri())
+    browser.execute_script("document.querySelector('iframe')?.remove()")  # the report has tests of its own
     found = axe.run(browser, options={"resultTypes": ["violations"]})["violations"]
     assert [(rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found] == []
 

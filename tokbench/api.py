@@ -31,7 +31,7 @@ from tokbench.engine.finish import Finished, finish, measured_shares, pack_state
 from tokbench.engine.folder import keep_previous, make_folder, write_again, write_reports
 from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.time import Further, measure_further
+from tokbench.engine.time import StudiesAndTimings, run_studies_and_timings
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
@@ -93,7 +93,7 @@ def train(
         backend: the name of the backend, or ``backend:value`` with its main option of training: ``regex_bpe:gpt4``.
         documents: the training text; no merge crosses the end of a document. A mapping has the documents of each group,
             such as a language, for a trainer that uses groups.
-        vocab_size: the most ids of the tokenizer.
+        vocab_size: the most tokens of the vocabulary.
         store: use the store of finished work; not for generators and texts below 100,000 characters.
         **options: the backend's options of training.
 
@@ -180,7 +180,7 @@ def run(
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: parallel processes. Trainings and timings run one at a time all the same, and no number depends on it.
             0 runs everything in this process, for a debugger: without isolation, time limits, or progress.
-        limit: the most documents of each group to measure; training reads all text.
+        limit: the most documents of each group to measure, and to train on.
         only: names of the tokenizers to measure; empty for all.
         settings: replace values of the file: ``metrics.fertility.unit=icu``. Relative paths in them start at the
             current folder.
@@ -230,7 +230,7 @@ def _run(
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)
-        further = measure_further(checked, evaluation, finished, stopped, pool, stored)
+        further = run_studies_and_timings(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     with progress.phase("cells"):
         states = _pack_states(checked, evaluation, further)
@@ -296,7 +296,7 @@ def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[
     return Durations(**seconds, **workers, studies=of_studies)
 
 
-def _pack_states(checked: Checked, evaluation: Evaluation, further: Further) -> RawStates:
+def _pack_states(checked: Checked, evaluation: Evaluation, further: StudiesAndTimings) -> RawStates:
     """Move the raw states out of the evaluation, all of them even after Ctrl-C."""
     states = RawStates()
     try:
@@ -308,7 +308,7 @@ def _pack_states(checked: Checked, evaluation: Evaluation, further: Further) -> 
 
 
 def _results(
-    checked: Checked, evaluation: Evaluation, finished: Finished, further: Further, states: RawStates
+    checked: Checked, evaluation: Evaluation, finished: Finished, further: StudiesAndTimings, states: RawStates
 ) -> NotebookResults:
     registry, plan, prepared = checked
     studies = further.studies
@@ -331,7 +331,7 @@ def _results(
         matrices=finished.matrices,
         notes=[
             *plan.notes,
-            *(failure.reason for failure in evaluation.unread.values()),
+            *(failure.reason for failure in evaluation.unreadable.values()),
             *(note for outcome in studies.outcomes.values() for note in outcome.notes),
             *further.timed.notes,
             *evaluation.notes,

@@ -22,6 +22,7 @@ from tokbench_maintain.leaderboards.site import write_site
 
 sys.path.insert(0, str(Path(__file__).parent))
 import definitions
+import live_report
 from included import DIRECTIVE, ROOT, BrokenLinkError, included, relinked, section, slug
 from public_names import reference
 
@@ -127,6 +128,8 @@ class Site:
             kind, what = match[1], match[2]
             if kind == "stands for":
                 return ""
+            if kind == "answer":
+                return live_report.answer()
             if kind == "code":
                 return _code(what)
             if kind == "names":
@@ -199,5 +202,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write the leaderboard beside the pages."""
+    """Write the leaderboard and the report of the home page beside the pages."""
+    live = Path(config.site_dir) / "live" / "report.html"
+    live.parent.mkdir(exist_ok=True)
+    live.write_bytes(live_report.page())
     write_site(read_board(ROOT / "reports" / "leaderboard"), Path(config.site_dir) / "leaderboard")

@@ -16,7 +16,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 """The top of the repository."""
 
-DIRECTIVE: Final = re.compile(r"^<!-- (include|stands for|families|names|code) (.+?) -->$", re.MULTILINE)
+DIRECTIVE: Final = re.compile(r"^<!-- (include|stands for|families|names|code|answer) (.+?) -->$", re.MULTILINE)
 """A line of a page that stands for something else."""
 
 _FENCE: Final = r"^(?P<fence> *(?:```+|~~~+)).*?^(?P=fence) *$"

@@ -1,71 +1,158 @@
-"""Make the pictures of the site: screenshots of reports, and charts of runs as small WebP files.
+"""Make the pictures of README and the site: ``python reports/site/pictures.py``, some minutes on two cores.
 
-``python reports/site/pictures.py`` takes ``reports/quickstart`` and the runs of the gallery, which must be there:
-``tokbench run quickstart multilingual overlap code --pictures`` makes them. It needs Chromium and Pillow.
+It runs the suites of ``RUNS``, makes ``PICTURES``, and writes ``reports/pictures.sha256``:
+for each picture the hash of what it is made from. A test compares them, so that no picture is older than the product. A
+folder after the command has the finished runs. It needs Chromium and Pillow.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import shutil
+import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from PIL import Image
-from selenium import webdriver
-
-HERE: Final = Path(__file__).parent
-RUNS: Final = HERE.parent
-ASSETS: Final = HERE / "docs" / "assets"
+ROOT: Final = Path(__file__).parents[2]
+HASHES: Final = ROOT / "reports" / "pictures.sha256"
+ASSETS: Final = "reports/site/docs/assets"
 MOST_BYTES: Final = 250_000
 """The size of a picture at most."""
 
-CHARTS: Final = {
-    "inequality": "multilingual/pictures/parity-languages.png",
-    "lorenz": "multilingual/pictures/lorenz-languages.png",
-    "overlap": "overlap/pictures/groups-languages-gemma-3-divergence-from-others.png",
-    "larger": "code/pictures/size-library.png",
-    "agreement": "overlap/pictures/tokenizers-languages-boundaries-shared-F1.png",
+RUNS: Final = {
+    **{name: f"configs/{name}.yaml" for name in ("quickstart", "multilingual", "code", "vocab_size", "equal_size")},
+    "overlap": "plugins/research/tokbench_research/configs/overlap.yaml",
 }
-"""The charts of the gallery: by name, the picture of a run."""
+"""By run, its configuration."""
+
+_CHARTS: Final = ("tokbench/report/charts/*.py",)
+_PAGE: Final = (*_CHARTS, "tokbench/report/templates/*", "tokbench/report/answer/*.py")
 
 
-def screenshot(page: Path, size: tuple[int, int]) -> Image.Image:
-    """Return the top of a page as Chromium shows it, in light colours."""
+class Picture(NamedTuple):
+    """A picture: the run that it is of, a chart of the run or else a part of its page, and what draws it."""
+
+    run: str
+    source: str
+    drawn_by: tuple[str, ...] = _CHARTS
+
+
+PICTURES: Final = {
+    "reports/quickstart.png": Picture("quickstart", "#", _PAGE),
+    "reports/tokens.png": Picture("quickstart", "#tokens", _PAGE),
+    "reports/playground.png": Picture("", "", ("tokbench/serve/page/*", "tokbench/report/templates/token*")),
+    "reports/vocab_size.png": Picture("vocab_size", "sizes-code.png"),
+    "reports/equal_size.png": Picture("equal_size", "sizes-languages.png"),
+    f"{ASSETS}/premium.webp": Picture("multilingual", "premiums-languages-gpt-4o.png"),
+    f"{ASSETS}/inequality.webp": Picture("multilingual", "parity-languages.png"),
+    f"{ASSETS}/lorenz.webp": Picture("multilingual", "lorenz-languages.png"),
+    f"{ASSETS}/overlap.webp": Picture("overlap", "groups-languages-gemma-3-divergence-from-others.png"),
+    f"{ASSETS}/agreement.webp": Picture("overlap", "tokenizers-languages-boundaries-shared-F1.png"),
+    f"{ASSETS}/larger.webp": Picture("code", "size-library.png"),
+}
+
+TYPED: Final = (
+    "127 + 677 = 804\nI have an Egg. EGG.\nZwölf Äpfel, bitte. გამარჯობა!\n\nfor i in range(1, 101):\n    print(i)\n"
+)
+"""In scripts of which every machine has a font."""
+
+
+def made_from(picture: Picture) -> str:
+    """Return the hash of the files that decide how a picture looks."""
+    names = [path for pattern in picture.drawn_by for path in sorted(ROOT.glob(pattern)) if path.is_file()]
+    digest = hashlib.sha256()
+    for path in [*names, *([ROOT / RUNS[picture.run]] if picture.run else [])]:
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Yield Chromium with a window of 1,400 × 900 pixels, in light colours."""
+    from selenium import webdriver
+
     options = webdriver.ChromeOptions()
     for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
         options.add_argument(flag)
     options.binary_location = shutil.which("chromium") or ""
     with webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver"))) as chrome:
-        shape = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        shape = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", shape)
-        chrome.get(page.resolve().as_uri())
-        time.sleep(1)
-        return Image.open(io.BytesIO(chrome.get_screenshot_as_png()))
+        yield chrome
 
 
-def keep(picture: Image.Image, name: str, most_width: int = 1200) -> None:
-    """Write a picture as WebP, smaller until it has no more bytes than it may have."""
-    picture = picture.convert("RGB")
-    width = min(picture.width, most_width)
+def of_page(chrome: Any, page: Path, part: str) -> bytes:
+    """Return a part of a report, from its top on."""
+    chrome.get(page.resolve().as_uri())
+    if part != "#":
+        chrome.execute_script("document.querySelector(arguments[0] + ' details').open = true", part)
+        chrome.find_element("xpath", "//option[starts-with(., 'python: python_')]").click()
+        chrome.execute_script("document.querySelector(arguments[0]).scrollIntoView()", part)
+    time.sleep(1)
+    return bytes(chrome.get_screenshot_as_png())
+
+
+def of_playground(chrome: Any) -> bytes:
+    """Return the playground with a text under four tokenizers."""
+    names = [word for name in ("gpt-4", "gpt-4o", "llama-3", "gemma-3") for word in ("-t", name)]
+    command = [sys.executable, "-m", "tokbench", "serve", "--port", "0", *names]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own command
+        try:
+            assert server.stderr
+            chrome.get(next(line for line in server.stderr if line.startswith("http")).split()[0])
+            area = chrome.find_element("css selector", "textarea")
+            area.clear()
+            area.send_keys(TYPED)
+            time.sleep(5)
+            return bytes(chrome.get_screenshot_as_png())
+        finally:
+            server.terminate()
+
+
+def keep(packed: bytes, path: Path) -> None:
+    """Write a picture, smaller until it has no more bytes than it may have."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(packed)) as opened:
+        picture = opened.convert("RGB")
+    width = min(picture.width, 1400 if path.suffix == ".png" else 900)
     while True:
-        height = round(picture.height * width / picture.width)
-        packed = io.BytesIO()
-        picture.resize((width, height), Image.Resampling.LANCZOS).save(packed, "WEBP", quality=80, method=6)
-        if len(packed.getvalue()) <= MOST_BYTES:
+        smaller = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
+        if path.suffix == ".png":
+            smaller = smaller.quantize(256)
+        written = io.BytesIO()
+        smaller.save(written, path.suffix[1:], optimize=True, quality=80, method=6)
+        if len(written.getvalue()) <= MOST_BYTES:
             break
         width = width * 4 // 5
-    (ASSETS / f"{name}.webp").write_bytes(packed.getvalue())
+    path.write_bytes(written.getvalue())
 
 
 def main(runs: Path) -> None:
-    """Make all pictures from the runs of a folder."""
-    keep(screenshot(runs / "quickstart" / "report.html", (1200, 1500)), "report")
-    for name, path in CHARTS.items():
-        keep(Image.open(runs / path), name, 900)
+    """Make all pictures from the runs of a folder; those that it lacks are run."""
+    missing = [str(ROOT / path) for name, path in RUNS.items() if not (runs / name / "pictures").is_dir()]
+    for path in missing:
+        folder = runs / Path(path).stem
+        command = [sys.executable, "-m", "tokbench", "run", path, "-o", str(folder), "--pictures"]
+        subprocess.run(command, check=True)  # noqa: S603 - our own command
+    with browser() as chrome:
+        for name, picture in PICTURES.items():
+            run = runs / picture.run
+            if picture.source.startswith("#"):
+                keep(of_page(chrome, run / "report.html", picture.source), ROOT / name)
+            elif picture.run:
+                keep((run / "pictures" / picture.source).read_bytes(), ROOT / name)
+            else:
+                keep(of_playground(chrome), ROOT / name)
+    lines = [f"{made_from(picture)}  {name}\n" for name, picture in PICTURES.items()]
+    HASHES.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else RUNS)
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()))

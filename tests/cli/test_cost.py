@@ -1,5 +1,6 @@
 """``tokbench cost``: the numbers are those of the tokenizers themselves, and what loses text is never the measure."""
 
+import gzip
 import json
 
 import pytest
@@ -50,6 +51,18 @@ def test_tokens_are_those_of_tiktoken_in_every_file(files):
     assert body["reference"] == "gpt-4o"
 
 
+def test_every_text_of_a_folder_is_counted(tmp_path):
+    (tmp_path / "fi").mkdir()
+    (tmp_path / "fi" / "a.txt.gz").write_bytes(gzip.compress("Yö on pitkä.\n".encode()))
+    (tmp_path / "code.py").write_bytes(b"\n\nx = 1\n")
+    (tmp_path / "rows.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n', encoding="utf-8")
+    (tmp_path / "x.bin").write_bytes(bytes(9))
+    outcome = invoke(tmp_path, "-t", "utf8_bytes", "--json")
+    sizes = {row["file"].rpartition("/")[2]: row["bytes"] for row in json.loads(outcome.stdout)["files"]}
+    assert sizes == {"a.txt.gz": 15, "code.py": 8, "rows.jsonl": 7}
+    assert "x.bin: binary" in outcome.stderr or "x.bin: unknown ending" in outcome.stderr
+
+
 def test_wide_names_lose_no_numbers(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     print_numbers(["tokenizer", "ids", "tokens"], [[f"{'folder' * 12}.bpe.json", "260", "17,000,000"]])
@@ -64,7 +77,7 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     assert outcome.exit_code == 0, outcome.output
     title, head, first, last, more = outcome.stdout.splitlines()
     assert title.strip() == "41 bytes in 2 files; 1.00 is utf8_bytes"
-    assert head.split() == "tokenizer ids tokens B/token relative lost".split()
+    assert head.split() == "tokenizer vocabulary tokens B/token relative lost".split()
     assert first.split() == ["utf16_units", "65,536", "26", "1.58", "0.63", "0"]
     assert last.split() == ["utf8_bytes", "256", "41", "1.00", "1.00", "0"]
     assert "--json" in more
@@ -126,7 +139,7 @@ def test_twenty_published_vocabularies_are_counted(files):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "bad.txt: there is no text in it"), (b"ab\n\xff", "bad.txt:2:1")],
+    [(b"", "bad.txt: no text in it"), (b"ab\n\xff", "bad.txt:2:1")],
 )
 def test_a_file_that_is_no_text_is_refused(tmp_path, content, message):
     (tmp_path / "bad.txt").write_bytes(content)

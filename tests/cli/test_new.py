@@ -19,7 +19,8 @@ def new(tmp_path, monkeypatch):
     (tmp_path / "folder" / "notes.md").write_text("of another kind", encoding="utf-8")
 
     def run(*arguments):
-        return CliRunner().invoke(command, ["new", *arguments]), tmp_path / "mine.yaml"
+        purpose = arguments[arguments.index("--for") + 1] if "--for" in arguments else "size"
+        return CliRunner().invoke(command, ["new", *arguments]), tmp_path / f"{purpose}.yaml"
 
     return run
 
@@ -32,14 +33,20 @@ def test_a_configuration_for_each_question_is_right(new, purpose):
     assert not config.problems
     assert list(config.corpora) == ["prose"]
     assert {"utf8_bytes", "gpt-4"} <= set(config.tokenizers)
-    assert config.name == "mine"
-    assert "tokbench run mine.yaml" in outcome.output
+    assert config.name == purpose
+    assert f"tokbench run {purpose}.yaml" in outcome.output
 
 
-def test_the_model_is_that_of_the_study_of_sizes(new):
+def test_the_model_is_that_of_the_study_of_sizes(new, tmp_path):
+    assert "no document fell into the held-out part" in new("folder", "-t", "utf8_bytes", "-o", "few.yaml")[0].output
+    (tmp_path / "folder" / "lines.md").write_text("\n".join(map(str, range(99))), encoding="utf-8")
     outcome, path = new("folder", "--model", "8b", "-t", "utf8_bytes")
     assert outcome.exit_code == 0, outcome.output
     assert read_config(path).study == {"vocabulary": {"model": "8b"}}
+    [line] = [line for line in outcome.output.splitlines() if line.startswith("confidence")]
+    assert " of prose " in line
+    checked = CliRunner().invoke(command, ["check", str(path)])
+    assert (checked.exit_code, line in checked.output.splitlines()) == (0, True)
     assert new("folder", "--for", "code", "--model", "8b")[0].exit_code == 2
 
 

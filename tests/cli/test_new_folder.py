@@ -61,19 +61,19 @@ def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
         "image.bin": "binary",
         "table.csv": "a table",
     }
-    checked = CliRunner().invoke(command, ["check", "mine.yaml"])
+    checked = CliRunner().invoke(command, ["check", "size.yaml"])
     assert checked.exit_code == 0, checked.output
     assert "corpus prose: 528 documents" in checked.output
-    config = read_config(Path("mine.yaml"))
+    config = read_config(Path("size.yaml"))
     assert config.corpora["code"].options["group"] == "{language}"
-    assert "weights: {prose: 75.0, code: 25.0}" in Path("mine.yaml").read_text("utf-8")
+    assert "weights: {prose: 75.0, code: 25.0}" in Path("size.yaml").read_text("utf-8")
 
 
 def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
     new("mix", "--weight", "de=30", "--weight", "sql=10%", "-t", "utf8_bytes")
-    text = Path("mine.yaml").read_text("utf-8")
+    text = Path("size.yaml").read_text("utf-8")
     assert "weights: {prose: 30.0, code: 30.0, de: 30.0, sql: 10.0}" in text
-    assert list(read_config(Path("mine.yaml")).corpora) == ["prose", "code", "de", "sql"]
+    assert list(read_config(Path("size.yaml")).corpora) == ["prose", "code", "de", "sql"]
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,13 @@ def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
 def test_weights_that_cannot_be_used_are_refused(mix, options, message):
     outcome = new("mix", "-t", "utf8_bytes", *options)
     assert message in f"{outcome.exception}{outcome.output}"
-    assert not Path("mine.yaml").exists()
+    assert not Path("size.yaml").exists()
 
 
 def test_norwegian_is_no_truth_value(mix):
     write(mix, {"no/a.txt": "en linje\nto linjer\nog tre\n" * 9})
     new("mix", "--weight", "no=10", "-t", "utf8_bytes")
-    config = read_config(Path("mine.yaml"))
+    config = read_config(Path("size.yaml"))
     assert list(config.corpora) == ["prose", "code", "no"]
     assert config.weights == {"prose": 45.0, "code": 45.0, "no": 10.0}
 

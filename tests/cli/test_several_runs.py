@@ -46,6 +46,10 @@ def test_each_is_written_to_a_folder_of_its_own(folder):
     assert "1 of 2: a.yaml" in done.output
     assert "2 of 2: many/b.yaml" in done.output
     assert done.output.index("reports/one/results.json") < done.output.index("2 of 2")
+    facts = CliRunner().invoke(command, ["run", "a.yaml", "many", "-w", "0", "--json", "-v"]).stdout
+    one, end = json.JSONDecoder().raw_decode(facts)
+    two, rest = json.JSONDecoder().raw_decode(facts[end:].strip())
+    assert (one["name"], two["name"], len(facts[end:].strip()) - rest) == ("one", "two", 0)
 
 
 def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder):

@@ -18,7 +18,7 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
 from tokbench.notebook.comparison import NotebookComparison
-from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, RunConfig, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
@@ -71,7 +71,7 @@ def test_a_run_beside_itself_has_the_same_numbers():
 
 
 def test_the_interval_is_that_of_the_differences_with_each_group_left_out():
-    other = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    other = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 8, TOKENS)
     found = change(compared(run(), run(tokens=other)))
     differences = []
     for k in range(BUCKETS):
@@ -88,6 +88,53 @@ def test_the_interval_is_that_of_the_differences_with_each_group_left_out():
     # Unpaired, the same difference would drown: the groups of one run vary more than the runs differ.
     alone = [BYTES[k] / TOKENS[k] for k in range(BUCKETS)]
     assert np.std(alone) / np.sqrt(BUCKETS) > error
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(0.01, "tie"), (0.001, "better")])
+def test_a_sure_change_below_the_margin_ties(margin, verdict):
+    fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    comparison = compared(run(), run(tokens=fewer, config=RunConfig(practical_margin=margin)))
+    found = change(comparison)
+    assert (round(found.ratio, 4), found.differs, found.verdict) == (0.0069, True, verdict)
+    text = markdown(ComparisonPage(comparison, [], 0))
+    assert ("significantly better" in text, "Groups, significant changes" in text) == (margin < 0.0069,) * 2
+    assert check_rules([Rule.parse("density > 0.1% significantly")], comparison), "a rule has a limit of its own"
+
+
+@pytest.mark.parametrize(("role", "verdict"), [(None, "tie"), (Role.ROUND_TRIP, "worse")])
+def test_a_loss_has_no_practical_margin(role, verdict):
+    metrics = METRICS | {"density": replace(METRICS["density"], role=role)}
+    fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    one, two = (run(tokens=tokens, metrics=metrics) for tokens in (fewer, TOKENS))
+    assert change(compared(one, two)).verdict == verdict
+
+
+def test_metrics_of_one_count_are_one_fact():
+    words = 500.0
+    metrics = METRICS | {
+        "per_word": MetricInfo(family="f", direction="lower", ratio_of=["tokens", "words"]),
+        "density": replace(METRICS["density"], headline=True),
+        "tokens": MetricInfo(family="f", direction="lower"),
+    }
+
+    def one(tokens):
+        made = run(tokens=tokens, metrics=metrics)
+        total = float(tokens.sum())
+        more = [Cell("t", "c", "g", "tokens", total), Cell("t", "c", "g", "per_word", total / words)]
+        lost = [replace(cell, value=cell.value * 200 / total) for cell in made.cells if cell.metric == "reach"]
+        return replace(made, cells=[*more, *(cell for cell in made.cells if cell.metric != "reach"), *lost])
+
+    comparison = compared(one(TOKENS), one(TOKENS - 8))
+    assert {c.metric: c.follows for c in comparison.changes if c.follows} == {
+        "tokens": "density",
+        "per_word": "density",
+    }
+    assert [(c.metric, c.group) for c in comparison.facts] == [
+        ("density", "g"), ("density", "h"), ("density", WHOLE), ("speed", WHOLE), ("reach", WHOLE),
+    ]  # fmt: skip
+    assert ComparisonPage(comparison, [], 0).summary.startswith("Of 5 numbers")
+    assert [each.change.metric for each in check_rules([Rule.parse("tokens[g] < 0")], comparison)] == ["tokens"]
+    assert not [c for c in compared(one(TOKENS), one(TOKENS)).changes if c.follows]
 
 
 def test_what_is_not_a_ratio_has_no_interval():
@@ -191,7 +238,7 @@ def test_a_change_from_nothing_is_beyond_a_share_on_its_own_side():
 
 def test_a_better_number_is_no_merit_where_text_is_lost():
     metrics = METRICS | {"exact": MetricInfo(family="r", direction="higher", formula="e", role=Role.ROUND_TRIP)}
-    fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 8, TOKENS)
     one, two = (
         run(tokens=tokens, metrics=metrics, cells=[*run(tokens=tokens).cells, Cell("t", "c", "g", "exact", share, n=9)])
         for tokens, share in ((TOKENS, 1.0), (fewer, 0.9))

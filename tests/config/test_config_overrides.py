@@ -62,14 +62,14 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
             "metrics.fertilty.unit=icu",
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
         ),
-        ("limits.step=null", "--set limits.step=null: null removes a key, and there is no 'step'; none are known"),
+        ("limits.step=null", "--set limits.step=null: null removes a key, but 'step'"),
         ("most_lost=2", "--set most_lost=2: most_lost: must be less than or equal to 1, but is 2"),
         ("practical_margin=1", "--set practical_margin=1: practical_margin: must be less than 1, but is 1"),
         (
             "study.vocabulary.model=8b",
             "--set study.vocabulary.model=8b: the configuration has no study 'vocabulary'; add it with",
         ),
-        ("extends=quickstart", "--set extends=quickstart: bases are read from the file; write a file with 'extends'"),
+        ("extends=quickstart", "--set extends=quickstart: --set cannot change 'extends'"),
     ],
 )
 def test_a_setting_is_validated_like_a_file(write_config, setting, message):
@@ -167,7 +167,23 @@ def test_quick_applies_what_the_file_lists(write_config):
 def test_quick_needs_a_list_and_names_the_place_of_a_mistake(write_config):
     quick = Overrides(quick=True)
     [problem] = read_config(write_config(), quick).problems
-    assert (problem.where, problem.message[:49]) == ("--quick", "the configuration says nothing under 'quick'; wri")
+    assert problem.where == "--quick"
+    assert "'quick'" in problem.message
     [problem] = read_config(write_config(extra="quick: [metrics.speed=null]\n"), quick).problems
     assert problem.where.endswith("run.yaml:9:9 (metrics.speed=null)")
     assert "the run has no metric 'speed'" in problem.message
+
+
+def test_a_limit_trains_on_the_first_documents(write_config, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    train = "train: {corpus: sample, vocab_size: 9000}"
+    models = f"  a: {{backend: regex_bpe, {train}}}\n  b: {{backend: sentencepiece, {train}}}"
+    path = write_config("  sample: {source: sample, part: code}", models)
+    whole, limited = tokbench.run(path, workers=0), tokbench.run(path, workers=0, limit=1)
+    groups = whole.corpora["sample"].groups
+    read = [run.tokenizers["a"].train.documents for run in (whole, limited)]
+    assert read == [sum(groups.values()), len(groups)]
+    assert not limited.failed
+    for name, info in limited.tokenizers.items():
+        assert info.vocab_size < whole.tokenizers[name].vocab_size <= 9000
+        assert f"only {info.vocab_size}" in info.notes[-1]

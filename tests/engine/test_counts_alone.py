@@ -9,7 +9,7 @@ from tokbench.foundation.errors import ContractError
 from tokbench.results.cells import Status
 from tokbench.tokenizers.batch import count_batch
 
-NO_IDS = "it counts tokens and gives no ids"
+NO_IDS = "it counts tokens and returns no ids"
 METRICS = (
     "[compression, fertility, roundtrip, vocabulary, utf8, worst_documents, pairs, "
     "{speed: {rounds: 3, min_time: 0.0001}}, {counting: {rounds: 3}}]"
@@ -51,7 +51,7 @@ def test_counts_are_measured_and_compared(write_config, lines, faulty, stored):
     assert cell(results, "counts", "count_ratio").value > 0
     [difference] = results.differences
     assert (difference.tokenizer, difference.documents, difference.first) == ("wrong", 5, None)
-    assert "8 tokens, and 7" in difference.reason
+    assert "8 tokens instead of 7" in difference.reason
     page = markdown.render(results)
     assert "- wrong: other counts than bytes in 5 of 60 documents" in page
     assert "round trip not measured here" in page

@@ -1,6 +1,7 @@
 """Progress of a run: bars, plain lines, and JSON for machines."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -61,7 +62,7 @@ def test_a_line_says_how_far_a_corpus_is(clock):
         progress.measured("c", documents=10, n_bytes=5_000_000, total=40)
         progress.measured("c", documents=10, n_bytes=1_000_000, total=40, from_store=True)
         assert describe(progress.steps["measuring c"], progress) == (
-            "measuring c: 20 of 40 documents x tokenizers (50 %), 2.5 MB/s, 10 from the store, at work: a, b"
+            "measuring c: 20 of 40 documents x tokenizers (50%), 2.5 MB/s, 10 from the store, at work: a, b"
         )
 
 
@@ -98,3 +99,18 @@ def test_nothing_but_json_reaches_standard_error(write_config, corpus, faulty, t
     assert [line["message"] for line in lines if line["event"] == "output"] == ["\\xff\\xfe complaint"] * 4
     assert (lines[-1]["event"], lines[-1]["from_store"]) == ("end", 0)
     assert lines[-1]["message"].startswith("1 tokenizer on 1 corpus")
+
+
+BARS = "from tokbench.foundation.display import progress_shown\nwith progress_shown('bars') as p: p('at rest', 1, 2)"
+
+
+def test_bars_vanish_from_a_terminal():
+    reading, writing = os.openpty()
+    subprocess.run([sys.executable, "-c", BARS], stderr=writing, check=True, env={**os.environ, "TERM": "xterm"})
+    shown = os.read(reading, 100_000).decode()
+    assert "\x1b[2K" in shown[shown.rindex("at rest") :]
+
+
+def test_bars_stay_where_no_terminal_is():
+    done = subprocess.run([sys.executable, "-c", BARS], capture_output=True, check=True, text=True)
+    assert "at rest" in done.stderr

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokbench.measuring import align
 from tokbench.measuring.align import edits, hunks, lost_text
 from tokbench.metrics.roundtrip.causes import Cause, LossContext
-from tokbench.metrics.roundtrip.compare import cause_of, compare
+from tokbench.metrics.roundtrip.compare import compare
 from tokbench.metrics.roundtrip.roundtrip import LOSSES
 
 anything = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -52,7 +52,7 @@ def test_a_normal_form_is_told(text, form):
 def test_collapsed_white_space_is_told(before, space, after):
     text = "".join(c for c in f"{before}{space}{after}." if c.isspace() or unicodedata.category(c)[0] != "C")
     text = "".join(c for c in text if not "\x1c" <= c <= "\x1f")  # white space to Python, but not to Unicode
-    assert cause_of(text, " ".join(text.split())) == Cause.WHITESPACE
+    assert compare(text, " ".join(text.split())).cause == Cause.WHITESPACE
 
 
 @given(texts, surrogates, with_surrogates)
@@ -80,8 +80,21 @@ def test_unknown_tokens_are_told(before, after, unknown):
 
 
 def test_an_unknown_token_that_leaves_no_trace():
-    assert cause_of("a鬱b", "ab", LossContext(unknown="")) == Cause.UNKNOWN
-    assert cause_of("a鬱b", "ab") == Cause.OTHER
+    assert compare("a鬱b", "ab", LossContext(unknown="")).cause == Cause.UNKNOWN
+    assert compare("a鬱b", "ab").cause == Cause.OTHER
+
+
+@pytest.mark.parametrize(
+    ("text", "back", "cause"),
+    [
+        ("café", "cafe\u0301", "nfd"), ("ﬁve²", "five2", "nfkc"), ("ﬁancé", "fiance\u0301", "nfkd"), ("▁a", "a", "whitespace"),
+        ("soft\u00adhyphen\0", "softhyphen", "control"), ("déjà vu", "deja vu", "accents"), ("NASA", "nasa", "casing"),
+        ("🎉", "\ufffd\ufffd", "invalid_bytes"), ("wait , what", "wait, what", "decoder"), ("one", "two", "other"),
+    ],
+)  # fmt: skip
+def test_causes_by_hand(text, back, cause):
+    context = LossContext(data=text.encode()) if cause == "decoder" else LossContext()
+    assert compare(text, back, context).cause == cause
 
 
 @given(with_surrogates, with_surrogates)

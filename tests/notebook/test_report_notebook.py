@@ -163,7 +163,7 @@ def test_what_a_run_lacks_is_an_error():
 def test_charts_are_the_report_s(hostile, tmp_path):
     heat = small().plot.heat()
     [markup] = drawn(heat)
-    assert {"9.00‡", "3.00", "x", "y", "lossy"} <= set(texts(markup))
+    assert {"+100%", "best", "x", "y", "lossy"} <= set(texts(markup))
     heat.save(tmp_path / "heat.svg")
     assert (tmp_path / "heat.svg").read_text(encoding="utf-8") == markup
     whole = [replace(cell, group="*") for cell in small().cells if cell.group == "x"]

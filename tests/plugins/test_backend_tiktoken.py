@@ -124,7 +124,7 @@ def test_special_tokens_of_a_file(tmp_path):
     tokenizer = tiny(tmp_path, special_tokens={"<end>": 300})
     assert tokenizer.encode("<end>") == list(b"<end>")
     assert (tokenizer.vocab_size, tokenizer.token_bytes(300), tokenizer.token_bytes(299)) == (301, b"<end>", b"")
-    with pytest.raises(tokbench.BackendError, match=r"special token '<end>' has id 97, which is that of b'a'"):
+    with pytest.raises(tokbench.BackendError, match=r"special token '<end>' has id 97, the id of b'a'"):
         tiny(tmp_path, special_tokens={"<end>": 97})
 
 

@@ -110,7 +110,7 @@ def test_pipeline_other_than_the_file_is_a_caution(tokenizer_class, parts, tmp_p
     trained = train_bpe(["low 12345 lower", "déjà vu"] * 3, 280, "o200k")
     BPETokenizer(trained, "o200k").export("huggingface", folder / "tokenizer.json")
     cautions = [note for note in load(path=folder).notes if note.startswith("caution")]
-    assert [note.split(" has another ")[1].split(" than ")[0] for note in cautions] == ([parts] if parts else [])
+    assert [note.split(" has a different ")[1].split(" from ")[0] for note in cautions] == ([parts] if parts else [])
 
 
 def test_only_a_name_needs_an_identity_and_python_code_has_none(folder, tmp_path):

@@ -14,6 +14,7 @@ from tokbench.notebook.results import NotebookResults
 from tokbench.report.answer.answer import answer_of
 from tokbench.report.report import Report
 from tokbench.report.sections.cautions import distrust
+from tokbench.report.sections.overview import ready_tokenizers
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import Cell, Status, TokenizerState
@@ -38,6 +39,17 @@ def distrusted(results):
 @pytest.mark.parametrize("name", answer_runs.RUNS)
 def test_each_made_up_run_has_its_answer(name):
     assert answer_runs.text_of(name) == (answer_runs.FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_tables_have_the_order_of_the_answer():
+    """Over both corpora b is ahead, on the first a; the table of all corpora begins with b, like the sentence."""
+    texts = {"prose": {"de": {"a": 4.4, "b": 4.2, "c": 4.3}}, "code": {"c": {"a": 2.0, "b": 4.0, "c": 3.0}}}
+    for round_trip in (True, False):
+        tables = CellTables(answer_runs.made_up(texts, round_trip=round_trip))
+        order = [standing.tokenizer for standing in answer_of(tables).ranking.standings]
+        prose = tables.series("ratio", "prose")
+        assert prose.ranked() == ["a", "c", "b"]
+        assert order == ready_tokenizers(tables, [prose]) == ["b", "c", "a"]
 
 
 def test_languages_count_alike_and_the_sum_over_all_bytes_names_another():
@@ -103,7 +115,8 @@ def test_every_format_has_the_same_numbers_bold():
     assert set(re.findall(r'<td class="n best"[^>]*>([\d.]+)', overview)) == set(bold.values())
     assert len(re.findall(r'<td class="[^"]* best"', groups.partition("</table>")[0])) == 2 * len(bold)
     shorter = {f"{float(value):.2f}" for value in bold.values()}
-    assert set(re.findall(r"\*\*([\d.]+)\*\*", text)) == {*bold.values(), *shorter}
+    assert set(re.findall(r"\*\*([\d.]+)\*\*", text)) == set(bold.values())
+    assert set(re.findall(r"\*\*(\S+)\*\*", text.partition("## By group")[2])) == {"best", "+0.1%"}
     assert set(re.findall(r"\\textbf\{([\d.]+)\}", paper)) == {*bold.values(), *shorter}
     styled = NotebookResults.of(results).table("density", "prose").to_html()
     rules = re.findall(r"([^{}]+)\{[^{}]*font-weight: bold", styled)

@@ -50,7 +50,7 @@ SECTION = doc.Section(
         doc.Paragraph([doc.Strong("Take"), " 5."], "advice"),
         doc.Listing("a:\n  <b>\x1b\n"),
         doc.Bullets(["first", ["second ", doc.Name("s")]]),
-        doc.Table("Numbers", COLUMNS, ROWS, tall=True),
+        doc.Table("Numbers", COLUMNS, ROWS),
         doc.Figure(circle("A circle"), caption="below", label="box"),
         doc.Multiples([circle("one"), circle("two")], look="wide"),
         doc.Chooser(

@@ -68,8 +68,8 @@ def at_the_top(browser, place):
 
 def test_the_first_screen_has_sentence_bars_and_front(browser):
     for width, height, charts in (
-        (1400, 900, ["#first-0 .broad svg.ranking .top", "#first-0 .broad svg.front"]),
-        (400, 800, ["#first-0 .narrow svg.ranking .top"]),
+        (1400, 900, ["#answer .broad svg.ranking .top", "#answer .broad svg.front"]),
+        (400, 800, ["#answer .ranks"]),
     ):
         opened(browser, width=width)
         for selector in (".headline", *charts):
@@ -77,7 +77,7 @@ def test_the_first_screen_has_sentence_bars_and_front(browser):
             assert 0 < bottom <= height, selector
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert ask(browser, wide) == 0
-    assert seen(browser, "#first-0 .broad svg.ranking") == []
+    assert seen(browser, "#answer .broad svg.ranking") == []
 
 
 def test_a_header_sorts_and_lossy_and_missing_values_are_last(browser):
@@ -181,14 +181,53 @@ def test_one_heat_map_at_a_time_sorts_by_a_tokenizer(browser):
         assert len(browser.find_elements("css selector", "table.heat:not(#pairs table)")) == 1
         assert seen(browser, f"{MAPS} caption a") == [shown]
     click = f"[...document.querySelectorAll('{MAPS} thead button')].find(e => e.textContent === 'o200k').click()"
-    for order in ("ascending", "descending"):
+    for order in ("descending", "ascending"):
         browser.execute_script(click)
         column = ask(browser, f"document.querySelector('{MAPS} [aria-sort]').cellIndex + 1")
         _, *cells = seen(browser, f"{MAPS} tbody td:nth-child({column})")
-        values = [float(cell.rstrip("†‡?•")) for cell in cells]
+        values = [0.0 if cell.startswith("best") else float(cell.partition("%")[0]) for cell in cells]
         assert len(values) == 9
         assert values == sorted(values, reverse=order == "descending")
         assert seen(browser, f"{MAPS} tbody th")[0] == "whole corpus"
+
+
+HEADS = """
+const box = document.querySelector(arguments[0]).closest(".box");
+box.scrollIntoView();
+[box.scrollTop, box.scrollLeft] = [120, 90];
+const [head, first] = [box.querySelector("thead th:nth-child(2)"), box.querySelector("tbody tr:nth-child(5) th")];
+const [at, top, left] = [box.getBoundingClientRect(), head.getBoundingClientRect().top, first.getBoundingClientRect().left];
+return [box.scrollTop > 50, Math.round(top - at.top), Math.round(left - at.left), at.bottom <= innerHeight + 1];
+"""
+
+
+@pytest.mark.parametrize(("table", "width", "height"), [("#overview-0 table", 1400, 420), ("#groups .heat", 400, 330)])
+def test_heads_stay_while_a_table_scrolls(browser, table, width, height):
+    opened(browser, width=width)
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    assert browser.execute_script(HEADS, table) == [True, 0, 0, True]
+
+
+def test_a_phone_shows_the_whole_navigation(browser):
+    opened(browser, width=400)
+    browser.execute_script("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
+    assert ask(browser, "document.scrollingElement.scrollWidth <= innerWidth")
+    ends = "[...document.querySelectorAll('.head nav a')].map(e => e.getBoundingClientRect()).filter(e => e.left < 0 || e.right > innerWidth).length"
+    assert ask(browser, ends) == 0
+    nav = "document.querySelector('.head nav')"
+    assert ask(browser, f"{nav}.scrollWidth - {nav}.clientWidth") == 0
+
+
+def test_bytes_per_token_are_shown_on_demand(browser):
+    opened(browser)
+    shown = f"{MAPS} .whole td > span"
+    relative = seen(browser, shown)
+    assert relative[0] == "best"
+    assert relative[1].endswith("%")
+    browser.execute_script("document.querySelector('#groups .raws').click()")
+    assert "raw=1" in browser.current_url
+    assert float(seen(browser, shown)[0]) > 3
 
 
 def test_every_number_and_point_opens_by_keyboard(browser):
@@ -203,7 +242,7 @@ def test_every_number_and_point_opens_by_keyboard(browser):
     [text] = seen(browser, "dialog > div")
     assert seen(browser, "dialog .large") == [first.text.splitlines()[0]]
     assert seen(browser, "dialog h3") == ["compression_ratio"]
-    assert [part for part in ("95 % interval", "bytes/token", "Σ of compression_ratio") if part not in text] == []
+    assert [part for part in ("95% interval", "bytes/token", "Σ of compression_ratio") if part not in text] == []
     browser.switch_to.active_element.send_keys(keys.ESCAPE)
     assert browser.switch_to.active_element == first
     point = browser.find_element("css selector", "#tradeoff figure svg[role=group] [tabindex='0']")
@@ -238,7 +277,7 @@ def test_badges_links_and_choices_open_their_parts(browser):
     opened(browser)
     browser.find_element("css selector", ".cautions summary").click()
     assert len(seen(browser, ".cautions li")) > 1
-    browser.find_element("css selector", "#first-0").click()
+    browser.find_element("css selector", "#answer .first").click()
     assert not browser.find_element("css selector", ".cautions .notes").is_displayed()
     browser.find_element("css selector", "nav a[href='#losses']").click()
     settle(browser)

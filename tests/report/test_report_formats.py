@@ -7,6 +7,7 @@ import io
 import re
 from pathlib import Path
 
+import answer_runs
 import pandas as pd
 import pytest
 from made_up_results import METRICS
@@ -168,7 +169,15 @@ def test_a_problem_of_200_groups_is_one_line():
 
 def test_the_head_counts_failed_cells():
     results = many_groups()
-    assert "201 cells failed" in Report(results).subtitle
+    assert "201 results failed" in Report(results).subtitle
+
+
+def test_the_head_counts_measured_corpora():
+    results = build(hostile=False)
+    results.corpora["to-train"] = CorpusInfo(documents=9)
+    assert " on 3 corpora" in Report(results).subtitle
+    tabs = re.findall(r'value="[^"]*" data-shows="overview-\d+"', html.render(results))
+    assert len(tabs) == 1 + 3, "all corpora, and each"
 
 
 def test_runs_without_any_number_have_reports():
@@ -178,3 +187,8 @@ def test_runs_without_any_number_have_reports():
     assert csv.results_csv(results).count("\n") == len(results.cells) + 1
     assert markdown.render(Results(name="empty"))
     assert printed(Results(name="empty"), 80)
+
+
+def test_curated_texts_have_no_intervals():
+    page = html.render(answer_runs.curated()).partition("<body>")[2].partition("<script>")[0]
+    assert not [text for text in (page, markdown.render(answer_runs.curated())) if re.search(r"95.?%", text)]

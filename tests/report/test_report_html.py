@@ -136,7 +136,7 @@ def test_missing_numbers_have_words(text):
     assert "n/a" not in missed
     numbers = re.findall(r'<td class="(?:n|h\d|none)[^"]*"[^>]*>(.*?)</td>', text)
     assert not {"", "nan", "None", "inf"} & set(numbers)
-    assert re.search(r'title="[^"]*90 % of the documents[^"]*">[\d.]+<sup>†‡?</sup>', text)
+    assert re.search(r'title="[^"]*90% of the documents[^"]*">[\d.]+<sup>†‡?</sup>', text)
 
 
 def test_runs_without_numbers_have_pages():

@@ -144,7 +144,8 @@ def test_a_run_without_a_round_trip_declares_no_best():
             assert best == [LOSSY]
         else:
             assert best == []
-            assert series.ranked() == [LOSSY, *FAIR], "the order of the run, as nothing is known"
+            values = [series.cells[name].value for name in series.ranked()]
+            assert values == sorted(values, reverse=series.direction == "higher")
             assert {cell.marks for cell in series.cells.values()} == {""}
     assert heat_map(tables, "c", tables.with_role(Role.TEXT_PER_TOKEN)).direction == "none"
     for text in (printed(results), markdown.render(results)):
@@ -248,7 +249,7 @@ def test_a_coincidence_is_not_training(share, mark):
     tables = CellTables(replace(RESULTS, cells=cells))
     cell = tables.series("compression_ratio", "c").cells["e"]
     assert (cell.marks, cell.best) == (mark, not mark)
-    assert f"{100 * share:.6g} % of the documents" in cell.title
+    assert f"{100 * share:.6g}% of the documents" in cell.title
     assert len(_legends(tables, "†")) == bool(mark)
 
 

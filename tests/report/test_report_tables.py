@@ -11,7 +11,7 @@ from report_data import LANGUAGES, PLUGIN_METRIC, build, metric_info
 
 from tokbench.engine.describe import describe_metrics
 from tokbench.registry.plugins import load_registry
-from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
+from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
 from tokbench.report.document import Table
@@ -161,7 +161,7 @@ def test_lossy_and_partial_numbers_come_last_without_a_colour(why):
     shown = run(*cells).series("m", "c")
     assert best(run(*cells)) == {"b"}
     assert shown.ranked() == ["b", "a", "last"]
-    assert (shown.cells["last"].marks, shown.cells["last"].share) == (("‡", "") if why == "lossy" else ("◐", "43 %"))
+    assert (shown.cells["last"].marks, shown.cells["last"].share) == (("‡", "") if why == "lossy" else ("◐", "43%"))
     heat = heat_map(run(*cells), "c", "m")
     assert [level for _, level in heat.rows[1].cells] == [LEVELS - 1, 0, None]
 
@@ -238,3 +238,22 @@ def test_losses_are_counted_by_cause_over_all_groups():
     loss = next(loss for loss in found if loss.cause == "white space")
     assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
     assert loss.change == "U+0020 → U+007A"
+
+
+def test_compression_is_tokens_beyond_the_best():
+    """6 bytes per token are the best of one script, 3 of another; the lossy one does not count."""
+    rates = {"latin": {"a": 3.0, "b": 2.5, "last": 4.0}, "thai": {"a": 4.0, "b": 6.0, "last": 9.0}}
+    cells = [
+        cell(name, value, group)
+        for group, by_name in {WHOLE: rates["latin"], **rates}.items()
+        for name, value in by_name.items()
+    ]
+    for metric, value in (("roundtrip_exact", 0.4), ("lost_characters", 0.5)):
+        cells += [Cell("last", "c", group, metric, value, "share") for group in (WHOLE, *rates)]
+    heat = heat_map(run(*cells), "c", "m", beyond=True)
+    assert heat.tokenizers == ["a", "b", "last"]
+    shown = {row.group: [(each.text, each.raw, level) for each, level in row.cells] for row in heat.rows}
+    assert shown["latin"] == [("best", "3.00", 8), ("+20%", "2.50", 4), ("-25%", "4.00", None)]
+    assert shown["thai"] == [("+50%", "4.00", 0), ("best", "6.00", 8), ("-33%", "9.00", None)]
+    drawn = heat_drawing(heat, "c").__html__()
+    assert ("+50%" in drawn, ">4.00<" in drawn) == (True, False)

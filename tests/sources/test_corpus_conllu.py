@@ -58,7 +58,7 @@ def test_surface_tokens_are_the_gold_words(tmp_path, name, ends):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("3\tMontag\tMontag\tNOUN", "3\tMontag  Montag\tNOUN", "de.conllu:7: has 9 columns, CoNLL-U has 10: part them by single tabs"),
+        ("3\tMontag\tMontag\tNOUN", "3\tMontag  Montag\tNOUN", "de.conllu:7: has 9 columns, CoNLL-U has 10"),
         ("4\t,", "5\t,", "de.conllu:8: the id 5 is out of order after word 3; number the words 1, 2, 3"),
         ("3\tMontag\tM", "3\tDienstag\tM", "de.conllu:7: the forms do not spell the line '# text = …': 'Dienstag' is not what follows in the text at character 4: 'Montag, né?'; correct one or the other"),
         ("# text = Ja.", "# translit = Ja.", "de.conllu:13: the sentence has no line '# text = …'; add it"),

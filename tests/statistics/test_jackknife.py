@@ -51,11 +51,11 @@ def test_few_units_have_no_interval_and_few_more_a_rough_one():
     assert jackknife(above[:9], below[:9]) == Interval(
         None, None, "too few documents for an interval: 9, and it needs 10"
     )
-    assert jackknife(above[:10], below[:10]).reason == "rough: it rests on 10 documents"
-    assert jackknife(above[:29], below[:29]).reason == "rough: it rests on 29 documents"
+    assert jackknife(above[:10], below[:10]).reason == "rough: only 10 documents"
+    assert jackknife(above[:29], below[:29]).reason == "rough: only 29 documents"
     assert jackknife(above[:30], below[:30]).reason == ""
     above[0] += 1000
-    assert jackknife(above, below).reason == "rough: it rests on few of its 40 documents"
+    assert jackknife(above, below).reason == "rough: few of its 40 documents decide it"
     assert jackknife(np.ones(32), np.ones(32)) == Interval(None, None, "")
 
 

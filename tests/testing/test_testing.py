@@ -71,7 +71,7 @@ def test_generated_texts_are_further_ones():
         ((tokbench.plugin.BackendSpec(name="x", summary="x"),), "cannot be loaded, only trained"),
         (
             (tokbench.plugin.BackendSpec(name="x", summary="x", load=lambda options: None),),
-            "cannot be sent to the process",
+            "cannot be sent to another process",
         ),
     ],
 )

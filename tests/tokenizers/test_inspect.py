@@ -69,7 +69,7 @@ def test_a_token_that_no_merge_builds_is_unreachable():
     assert found(health)["unreachable"] == [258]
     [finding] = [finding for finding in health.findings if finding.rule == "unreachable"]
     assert finding.severity == Severity.ERROR
-    assert finding.tokens[0].remark == "its text gives [120, 256]"
+    assert finding.tokens[0].remark == "its text is encoded as [120, 256]"
     assert health.failed
 
 
@@ -226,7 +226,7 @@ def test_inspect_is_a_gate(tmp_path):
     done = inspect("regex_bpe", "-O", f"path={path}")
     assert done.exit_code == 1
     assert "error: unreachable: 1 id: " in done.stdout
-    assert "258 xyz (its text gives [120, 256])" in done.stdout
+    assert "258 xyz (its text is encoded as [120, 256])" in done.stdout
     assert "no errors" not in done.stdout
 
 

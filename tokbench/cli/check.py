@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 @click.option(
     "--backend",
     metavar="NAME",
-    help="Without CONFIG: check this backend against the contract, or backend:value.",
+    help="Without CONFIG: the backend, or backend:value, to check against the contract.",
 )
 @backend_options
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
-@click.option("--examples", type=int, help="Further texts that are generated [default: 200].")
+@click.option("--examples", type=int, help="Number of generated texts [default: 200].")
 @click.option("--time-limit", type=float, help="Seconds for loading or training, and for each rule [default: 120].")
 @json_option
 @common_options
@@ -96,6 +96,8 @@ def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bo
 
 
 def _facts(config: Path, checked: Checked) -> dict[str, object]:
+    from tokbench.engine.planning import outlook
+
     plan = checked.plan
     return {
         "config": str(config),
@@ -119,7 +121,7 @@ def _facts(config: Path, checked: Checked) -> dict[str, object]:
             {"metric": family.name, "corpora": list(plan.bound.get(family.name, ()))} for family, _ in plan.metrics
         ],
         "studies": [{"study": name} for name in plan.studies],
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *outlook(plan, checked.registry)],
     }
 
 
@@ -128,6 +130,7 @@ def _state(prepared: PreparedTokenizer) -> str:
 
 
 def _show(config: Path, checked: Checked) -> None:
+    from tokbench.engine.planning import outlook
     from tokbench.report.terminal import not_ready_lines
 
     for prepared in checked.prepared:
@@ -135,9 +138,9 @@ def _show(config: Path, checked: Checked) -> None:
             show_traceback(prepared.reason, prepared.failure.traceback)
     for name, survey in checked.plan.surveys.items():
         say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
-    absent = [prepared for prepared in checked.prepared if prepared.planned.absent]
+    absent = [prepared for prepared in checked.prepared if prepared.planned.unavailable_reason]
     for prepared in checked.prepared:
-        if not prepared.planned.absent:
+        if not prepared.planned.unavailable_reason:
             say(_sentence(prepared))
     for line in not_ready_lines([(prepared.name, "unavailable", prepared.reason) for prepared in absent]):
         say(line)
@@ -145,16 +148,17 @@ def _show(config: Path, checked: Checked) -> None:
     say("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
     for note in checked.plan.notes:
         say(f"note: {note}")
+    for line in outlook(checked.plan, checked.registry):
+        say(line)
     lacking = any(not prepared.planned.optional for prepared in absent)
-    nothing = "nothing else wrong" if lacking else "nothing wrong"
-    say(f"{config}: {nothing}" + ("; see the notes" if checked.plan.notes else ""))
+    say(f"{config}: nothing {'else ' * lacking}wrong" + ("; see the notes" if checked.plan.notes else ""))
 
 
 def _sentence(prepared: PreparedTokenizer) -> str:
     planned, state = prepared.planned, _state(prepared)
     more = f": {prepared.reason}" if prepared.reason else ""
     if state == "to be trained":
-        more = f" at {planned.vocab_size} on {', '.join(planned.train_on)}"
+        more = f" at {planned.vocab_size:,} on {', '.join(planned.train_on)}"
     return f"tokenizer {prepared.name} ({planned.spec.name}): {state}{more}{_only_on(planned.corpora)}"
 
 

@@ -29,11 +29,11 @@ _KINDS = {
 
 @click.command("list", epilog=examples("tokbench list", "tokbench list published", "tokbench list backends"))
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
-@click.option("--all", "everything", is_flag=True, help="Also what packages of tokbench bring that are not installed.")
+@click.option("--all", "everything", is_flag=True, help="Include what packages bring that are not installed.")
 @json_option
 @common_options
 def list_(kind: str | None, *, everything: bool, as_json: bool) -> None:
-    """List shipped suites, plugins and what these bring; a plugin that is broken says why.
+    """List shipped suites, plugins and what these bring; a broken plugin says why.
 
     They bring backends, published names of tokenizers, corpora, metrics, studies, report formats and executors.
     """

@@ -26,9 +26,9 @@ Begin with one of these:
   tokbench run quickstart --limit 5        a first report, in reports/quickstart/
   tokbench show "an Egg" -t gpt-4o -t qwen-3  the tokens of a text
   tokbench cost texts/mine.txt             its tokens under all of today's vocabularies
-  tokbench serve                           the same on a page, while you type
+  tokbench serve                           tokens on a local page, while you type
   tokbench new texts                       a configuration for all texts of a folder
-  tokbench list                            everything that there is
+  tokbench list                            all suites, plugins and what they bring
 """
 
 
@@ -80,8 +80,8 @@ class Commands(click.Group):
 def tokbench() -> None:
     """Compare and benchmark tokenizers: one YAML file in, one report out.
 
-    Exit codes: 0 all cells have a value or are declared optional, 1 some cells failed (check --backend: some rules
-    are broken), 2 bad input (reported before anything is measured), 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
+    Exit codes: 0 all results are there or optional, 1 some failed (check --backend: a rule is broken), 2 bad input
+    (before anything is measured), 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
     """
 
 

@@ -12,6 +12,7 @@ import click
 
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.terminal.options import common_options, model_option, say
+from tokbench.terminal.several import outlook_of
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
 
@@ -26,7 +27,12 @@ def _weights(_context: click.Context, _option: click.Parameter, given: Sequence[
 
 @click.command()
 @click.argument("what", metavar="SUITE|TEXTS")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file [default: SUITE.yaml, or mine.yaml].")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file [default: SUITE.yaml, or size.yaml as --for].",
+)
 @click.option(
     "--for",
     "purpose",
@@ -64,18 +70,16 @@ def new(
 
     if what in shipped_suites() or not (Path(what).exists() or any(sign in what for sign in "*?[")):
         if purpose or tokenizers or weights or model:
-            message = "--for, --tokenizer, --weight and --model are for texts of your own, not for a suite"
-            raise click.UsageError(message)
+            raise click.UsageError("--for, --tokenizer, --weight and --model are for your own texts, not for a suite")
         suite = find_suite(what)
         path, text = output or Path(suite.path.name), suite.path.read_bytes()
     else:
-        if weights and purpose not in {None, "size"}:
-            raise click.UsageError(f"--weight is for --for size, and not for --for {purpose}")
-        if model and purpose not in {None, "size"}:
-            raise click.UsageError(f"--model is for --for size, and not for --for {purpose}")
-        path = output or Path("mine.yaml")
+        purpose = purpose or "size"
+        if (weights or model) and purpose != "size":
+            raise click.UsageError(f"--weight and --model are for --for size, and not for --for {purpose}")
+        path = output or Path(f"{purpose}.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
-        text = _configuration(what, path, Wanted(purpose or "size", names, weights, model)).encode()
+        text = _configuration(what, path, Wanted(purpose, names, weights, model)).encode()
     try:
         with path.open("xb") as file:
             file.write(text)
@@ -85,6 +89,8 @@ def new(
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
     say(f"written: {path}; run it with: tokbench run {path}")
+    for line in outlook_of(path) if purpose == "size" else ():
+        say(line)
 
 
 class Wanted(NamedTuple):

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     default="",
     help="With an executor on a cluster, such as dask: join the one at tcp://HOST:PORT.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Print all that the run has to say, not the answer alone.")
+@click.option("-v", "--verbose", is_flag=True, help="Print all tokenizers, losses, notes, times and files, too.")
 @json_option
 @pictures_option
 @store_option
@@ -71,8 +71,8 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
     """Execute each CONFIG and write results.json and the reports.
 
     A CONFIG is a YAML file, a folder of them, or the name of a suite that ships with tokbench (see: tokbench list
-    suites). Several are all checked before the first is run, one after the other; each is written to a folder of its
-    own, and the exit code is the worst.
+    suites). Several are all checked first, and then run one after the other, each into a folder of its own; the exit
+    code is the worst.
     """
     from tokbench.foundation.display import announce
 
@@ -96,7 +96,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
     runs = plan_runs(configs, output, overrides, workers)
     options["store"] = not options.pop("no_store")
     execute = partial(_execute, workers=workers, log=log, **options)
-    sys.exit(run_each(runs, execute))
+    sys.exit(run_each(runs, execute, as_json=options["as_json"]))
 
 
 def _execute(

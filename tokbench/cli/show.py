@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--merges", is_flag=True, help="Show the merges by which BPE makes each token, in order.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, and nothing else.")
 @click.option("--html", "form", flag_value="html", help="Print a page.")
-@click.option("--no-store", is_flag=True, help="Train again; read nothing from the store, and keep nothing.")
+@click.option("--no-store", is_flag=True, help="Train again: read nothing from the cache, and keep nothing.")
 @common_options
 def show(
     texts: tuple[str, ...],
@@ -45,9 +45,9 @@ def show(
     merges: bool,
     no_store: bool,
 ) -> None:
-    """Show how tokenizers cut TEXTs, or else standard input, into tokens.
+    """Show how tokenizers split TEXTs, or standard input, into tokens.
 
-    Exit codes: 0 all is shown, 1 a tokenizer failed, 2 bad input.
+    Exit codes: 0 all shown, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
     from tokbench.api import show as show_texts

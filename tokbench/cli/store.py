@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @click.group("store")
 def store() -> None:
-    """List or prune the store of finished work.
+    """List or prune the store, the cache of finished work.
 
-    A run keeps what it has finished there, and takes from there what it need not do again. The store is the folder
-    TOKBENCH_STORE, or one in the platform's place for caches. It takes at most TOKBENCH_STORE_SIZE (10GB).
+    A run keeps finished work there, and takes it from there the next time. The store is the folder TOKBENCH_STORE, or
+    one in the platform's place for caches. It takes at most TOKBENCH_STORE_SIZE (10GB).
     """
 
 
@@ -55,7 +55,7 @@ def _time(entry: StoredEntry) -> str:
 @json_option
 @common_options
 def prune(size: str | None, *, as_json: bool) -> None:
-    """Delete the entries that were not used for longest."""
+    """Delete the least recently used entries."""
     from tokbench.foundation.parsing import parse_size
 
     try:

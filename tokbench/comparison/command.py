@@ -21,10 +21,9 @@ from tokbench.terminal.options import common_options, json_option, page_option, 
     multiple=True,
     metavar="RULE",
     help="A change that fails the comparison, such as 'fertility[hi] > +2%', 'roundtrip_exact < 0' or "
-    "'mine: encode_mb_per_s < -10% significantly'. In brackets is a group, CORPUS/GROUP, or 'each' for every group; "
-    "without them it is the whole corpus. With 'significantly' chance must not explain that the limit is passed: the "
-    "p-value is at most 0.05 after Holm's correction over all numbers of the rule, where there is an interval. "
-    "May be given several times.",
+    "'mine: encode_mb_per_s < -10% significantly'. In brackets: a group, CORPUS/GROUP, or 'each' for every group; "
+    "without them the whole corpus. With 'significantly' only if chance does not explain it: p is at most 0.05 after "
+    "Holm's correction over all numbers of the rule, where there is an interval. May be repeated.",
 )
 @page_option("comparison")
 @click.option("--other-machine", is_flag=True, help="Compare speeds of different machines or versions, too.")
@@ -63,7 +62,8 @@ def compare(
         pages.append(render.ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
     for file in files:
         written = {".md": render.markdown, ".html": render.html, ".json": render.as_json}[file.suffix]
-        for page, path in zip(pages, _paths(file, len(pages)), strict=True):
+        for number, page in enumerate(pages, 1):
+            path = file if len(pages) == 1 else file.with_stem(f"{file.stem}-{number}")
             write_atomically(path, written(page).encode())
             say(f"written: {path}", err=True)
     if as_json:
@@ -72,7 +72,3 @@ def compare(
         for page in pages:
             print_markdown(render.markdown(page))
     sys.exit(int(any(page.failed for page in pages)))
-
-
-def _paths(file: Path, count: int) -> list[Path]:
-    return [file] if count == 1 else [file.with_stem(f"{file.stem}-{k}") for k in range(1, count + 1)]

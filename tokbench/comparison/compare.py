@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from math import isclose
 from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.foundation.errors import shortened
+from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip
@@ -28,13 +30,11 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.05
 """The highest p-value, after Holm's correction, of a significant difference."""
 
-_NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units"}
+_NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units", "margin"}
 
 _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
-"""The facts of a tokenizer that determine its numbers."""
 
 _MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
-"""The facts of a machine that must agree before speeds are compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +52,15 @@ class CellChange:
     difference: float | None = None
     low: float | None = None
     high: float | None = None
-    """``after - before`` and its 95 % interval, in the unit of the metric."""
+    """``after - before`` and its 95% interval, in the unit of the metric."""
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
-    """``after / before - 1`` and its 95 % interval."""
+    """``after / before - 1`` and its 95% interval."""
     p: float | None = None
     """The p-value of the difference; ``None`` without an interval."""
     p_holm: float | None = None
-    """The same, corrected for all compared cells of the metric (Holm 1979)."""
+    """The same, corrected for all compared numbers of the metric (Holm 1979)."""
     spread: Spread | None = None
     ratio_spread: Spread | None = None
     """The jackknife spreads of the difference and the ratio; ``None`` for speeds."""
@@ -72,24 +72,39 @@ class CellChange:
     """The round trip of the other run by the rule of loss, compared with the baseline."""
     reason: str = ""
     """The reason for a missing difference or interval; else empty."""
+    margin: float = 0.0
+    """A smaller ratio is a tie, however sure it is; 0 for losses of text."""
+    follows: str = ""
+    """The metric that shows the same change already, because both are made from one count; empty for none."""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.tokenizer, self.corpus, self.group
+
+    @property
+    def factor(self) -> float | None:
+        """``after / before``; ``None`` for a share of a whole."""
+        return None if self.ratio is None or self.unit.startswith("share") else 1 + self.ratio
 
     @property
     def differs(self) -> bool:
         return self.p_holm is not None and self.p_holm <= LEVEL
 
     @property
-    def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
+    def verdict(self) -> Literal["better", "worse", "other", "same", "tie", "open", "gone", "new"]:
         """The change in a word.
 
         ``better``, ``worse`` and ``other`` are significant. ``other`` has no better direction, or is better but not
-        ranked by the rule of loss. ``open`` is not significant, or unknown; only one run has ``gone`` and ``new``.
+        ranked by the rule of loss. A ``tie`` is below the practical margin. ``open`` is not significant, or unknown;
+        only one run has ``gone`` and ``new``.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
         if not self.difference:
             return "same" if self.difference == 0 else "open"
-        if not self.differs:
-            return "open"
+        small = self.ratio is not None and abs(self.ratio) < self.margin
+        if small or not self.differs:
+            return "tie" if self.differs else "open"
         if self.direction == "none":
             return "other"
         if (self.difference > 0) != (self.direction == "higher"):
@@ -133,6 +148,11 @@ class Comparison:
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
 
     @property
+    def facts(self) -> list[CellChange]:
+        """The changes without those that follow others."""
+        return [change for change in self.changes if not change.follows]
+
+    @property
     def frame(self) -> pd.DataFrame:
         import pandas as pd
 
@@ -166,7 +186,7 @@ class _Comparer:
         return Comparison(
             baseline=self._names[0],
             other=self._names[1],
-            changes=list(_corrected(changes)),
+            changes=list(_once(list(_corrected(changes)), self._one.metrics)),
             tokenizers=self._tokenizers(),
             appeared=list(_only_in(self._two, self._one)),
             vanished=list(_only_in(self._one, self._two)),
@@ -195,6 +215,7 @@ class _Comparer:
             before=one.value,
             after=two.value,
             documents=one.n if one.n == two.n and one.n else None,
+            margin=0.0 if info.family == self._of_losses else self._two.config.practical_margin,
         )
         if one.value is None or two.value is None:
             gone = one if one.value is None else two
@@ -207,7 +228,6 @@ class _Comparer:
         return change if change.difference == 0 else self._paired(change, info)
 
     def _incomparable(self, corpus: str, metric: str, info: MetricInfo) -> str:
-        """Return why a metric cannot be compared on a corpus; empty if it can."""
         other = self._two.metrics.get(metric)
         if other and info.formula != other.formula:
             return f"{metric}: its definition is another one in {self._names[1]}"
@@ -217,6 +237,11 @@ class _Comparer:
         if families[0] and families[1] and families[0].options != families[1].options:
             return f"{info.family}: its options are {families[0].options} and {families[1].options}"
         return "" if corpus == OWN_TEXTS else self._other_text.get(corpus, "")
+
+    @cached_property
+    def _of_losses(self) -> str | None:
+        metric = self._tables[1].with_role(Role.ROUND_TRIP)
+        return self._two.metrics[metric].family if metric else None
 
     @cached_property
     def _other_text(self) -> dict[str, str]:
@@ -278,10 +303,10 @@ class _Comparer:
         if one.tokbench != two.tokbench:
             yield f"tokbench {one.tokbench} and {two.tokbench}"
         if self._other_machine and (one.cpu, one.system) != (two.cpu, two.system):
-            yield f"speeds are those of two machines: {one.cpu}, {one.system}; and {two.cpu}, {two.system}"
+            yield f"speeds of two machines: {one.cpu}, {one.system}; and {two.cpu}, {two.system}"
         for name, results in zip(self._names, (self._one, self._two), strict=True):
             if results.interrupted:
-                yield f"{name} was stopped before it was through"
+                yield f"{name} was interrupted"
 
 
 def _place(cell: Cell) -> tuple[str, str, str, str]:
@@ -315,6 +340,29 @@ def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:
     }
     for change in changes:
         yield change if change.p is None else replace(change, p_holm=next(corrected[change.metric]))
+
+
+def _once(changes: Sequence[CellChange], metrics: Mapping[str, MetricInfo]) -> Iterator[CellChange]:
+    """Yield changes; what a headline metric shows already, or else an earlier one, follows that."""
+    by_metric: dict[str, dict[object, CellChange]] = {}
+    for change in changes:
+        by_metric.setdefault(change.metric, {})[change.place] = change
+    leads: dict[str, str] = {}
+    for metric in sorted(by_metric, key=lambda name: not metrics.get(name, MetricInfo()).headline):
+        counted = (lead for lead in dict.fromkeys(leads.values()) if _one_count(by_metric[lead], by_metric[metric]))
+        leads[metric] = next(counted, metric)
+    for change in changes:
+        lead = by_metric[leads[change.metric]].get(change.place, change)
+        alike = (lead.before is None) == (change.before is None) and (lead.after is None) == (change.after is None)
+        yield replace(change, follows=lead.metric) if alike and lead is not change else change
+
+
+def _one_count(one: Mapping[object, CellChange], other: Mapping[object, CellChange]) -> bool:
+    """Tell whether two metrics changed by the same factor everywhere, or by its inverse, as if made from one count."""
+    both = [(one[place].factor, other[place].factor) for place in one.keys() & other.keys()]
+    known = [(first, second) for first, second in both if first and second]
+    changed = any(first != 1 for first, _ in known)
+    return changed and any(all(isclose(first, second**sign) for first, second in known) for sign in (1, -1))
 
 
 def _other_unit(one: Cell, two: Cell) -> str:
@@ -357,11 +405,8 @@ def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
             yield f"{package} {before or 'absent'} → {after or 'absent'}"
 
 
-_LONGEST: Final = 40
-
-
 def _short(value: object) -> str:
-    return "none" if value is None or value == "" else shortened(str(value), _LONGEST)
+    return "none" if value is None or value == "" else shortened(str(value), 40)
 
 
 def _only_in(one: Results, other: Results) -> Iterator[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
 from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report.answer.words import join
 from tokbench.report.document import (
     Bullets,
     Column,
@@ -35,14 +36,15 @@ _SENTENCES: Final = {
     "worse": "significantly worse",
     "better": "significantly better",
     "other": "significantly different, where neither direction is better or text is lost",
+    "tie": "different by less than the practical margin",
     "open": "different, but not more than chance may explain, or without an interval",
     "gone": "gone",
     "new": "new",
     "same": "the same",
 }
-HEAD: Final = ("tokenizer", "corpus", "group", "metric", "before", "after", "change", "95 % interval", "")
+HEAD: Final = ("tokenizer", "corpus", "group", "metric", "before", "after", "change", "95% interval", "")
 
-_NUMERIC: Final = ("before", "after", "change", "95 % interval")
+_NUMERIC: Final = ("before", "after", "change", "95% interval")
 _COLUMNS: Final = [Column(head, numeric=head in _NUMERIC) for head in HEAD]
 
 
@@ -74,14 +76,10 @@ class ComparisonPage:
         return f"{self.comparison.other} against {self.comparison.baseline}"
 
     @property
-    def lead(self) -> str:
-        return f"{self.verdict} {self.summary}".lstrip()
-
-    @property
     def summary(self) -> str:
-        counts = Counter[str](change.verdict for change in self.comparison.changes)
+        counts = Counter[str](change.verdict for change in self.comparison.facts)
         parts = [f"{counts[verdict]:,} {text}" for verdict, text in _SENTENCES.items() if counts[verdict]]
-        return f"Of {len(self.comparison.changes):,} numbers, {', '.join(parts)}." if parts else "Nothing to compare."
+        return f"Of {counts.total():,} numbers, {', '.join(parts)}." if parts else "Nothing to compare."
 
     @property
     def verdict(self) -> str:
@@ -99,20 +97,28 @@ class ComparisonPage:
         ]
         parts: dict[str, Sequence[str]] = {
             "Cannot be compared": self.comparison.refused,
-            "Tokenizers that are not what they were": of_tokenizers,
+            "Tokenizers that changed": of_tokenizers,
             "Only in the baseline": self.comparison.vanished,
             "New": self.comparison.appeared,
-            "Notes": self.comparison.notes,
+            "Notes": [*self.comparison.notes, *self._counted_once],
         }
         return {heading: sentences for heading, sentences in parts.items() if sentences}
 
     @property
+    def _counted_once(self) -> Iterator[str]:
+        follow: dict[str, dict[str, None]] = {}
+        for change in self.comparison.changes:
+            follow.setdefault(change.follows, {})[change.metric] = None
+        for lead in filter(None, follow):
+            yield f"{join([*follow[lead]])} changed by the same factor as {lead}: one change, counted once"
+
+    @property
     def changes(self) -> dict[str, list[CellChange]]:
         """Changes by heading, worse ones first, then by size."""
-        changed = sorted((change for change in self.comparison.changes if change.verdict != "same"), key=_order)
+        rows = sorted((change for change in self.comparison.facts if change.verdict != "same"), key=_order)
         parts = {
-            "Whole corpora": [change for change in changed if change.group == WHOLE],
-            "Groups, significant changes": [c for c in changed if c.group != WHOLE and c.verdict != "open"],
+            "Whole corpora": [change for change in rows if change.group == WHOLE],
+            "Groups, significant changes": [c for c in rows if c.group != WHOLE and c.verdict not in {"tie", "open"}],
         }
         return {heading: changes for heading, changes in parts.items() if changes}
 
@@ -163,7 +169,7 @@ def _verdict(change: CellChange) -> str:
 
 
 def _order(change: CellChange) -> tuple[int, float]:
-    rank = ("worse", "gone", "better", "other", "new", "open").index(change.verdict)
+    rank = ("worse", "gone", "better", "other", "new", "tie", "open").index(change.verdict)
     size = change.ratio if change.ratio is not None else change.difference or 0.0
     return rank, -abs(size)
 
@@ -173,7 +179,7 @@ def _value(value: float | None, unit: str) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{100 * value:+.3g} %"
+    return f"{100 * value:+.3g}%"
 
 
 def _difference(change: CellChange) -> str:
@@ -194,7 +200,7 @@ def _interval(change: CellChange) -> str:
 
 def markdown(page: ComparisonPage) -> str:
     """Return a comparison as Markdown."""
-    head = f"## {markdown_text(page.title)}\n\n{page.lead}\n"
+    head = f"## {markdown_text(page.title)}\n\n{f'{page.verdict} {page.summary}'.lstrip()}\n"
     return "\n".join([head, *(section_markdown(section, level=3) for section in page.sections)])
 
 

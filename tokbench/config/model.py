@@ -63,14 +63,14 @@ def _memory(value: Any) -> Any:
         return value
     size = _size(value)
     if size < LEAST_MEMORY:
-        raise ValueError(f"{value} is less than a worker itself needs; give {memory_text(LEAST_MEMORY)} or more")
+        raise ValueError(f"{value} is less than a worker needs; give {memory_text(LEAST_MEMORY)} or more")
     return size
 
 
 def _document(value: Any) -> int:
     size = _size(value)
     if size < SIZES["M"]:
-        raise ValueError(f"{value} is less than documents often have; give 1MB or more")
+        raise ValueError(f"{value} is too small for usual documents; give 1MB or more")
     return size
 
 
@@ -87,7 +87,7 @@ class Limits(Options):
         default=600,
         gt=0,
         le=10_000_000,
-        description="seconds without a sign of life: loading, a shard of a million characters, a slice that is timed",
+        description="seconds of a step without progress: loading, a shard of a million characters, one timed slice",
     )
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
     memory: Annotated[int | None, BeforeValidator(_memory)] = Field(
@@ -106,7 +106,7 @@ class TopLevel(Options):
 
     model_config: ClassVar[ConfigDict] = Options.model_config | ConfigDict(extra="allow")
 
-    schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
+    schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of the configuration format")
     name: Name = Field(description="name of the run, and of its folder")
     extends: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(
         default=(), description="a base or a list of bases, each a file or the name of a shipped suite"
@@ -126,9 +126,11 @@ class TopLevel(Options):
     )
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")
-    study: dict[str, Any] = Field(default_factory=dict, description="studies that go beyond cells")
+    study: dict[str, Any] = Field(
+        default_factory=dict, description="analyses of the whole run, such as vocabulary sizes"
+    )
     quick: tuple[str, ...] = Field(
-        default=(), description="what --quick sets, as with --set: a list such as [metrics.speed.rounds=6]"
+        default=(), description="settings of --quick, as for --set: a list such as [metrics.speed.rounds=6]"
     )
 
 
@@ -151,10 +153,10 @@ class CorpusEntry(_Entry):
 
     source: str = Field(description="name of the corpus source")
     holdout: float = Field(default=0.0, ge=0, lt=1, description="share kept from training; only it is evaluated")
-    evaluate: bool = Field(default=True, description="measure on it; false: it is for training only")
+    evaluate: bool = Field(default=True, description="measure it; false: for training only")
     parallel: bool = Field(default=False, description="the groups are translations, document by document")
     reference: str = Field(default="", description="group of a parallel corpus that the others are compared with")
-    designed: bool = Field(default=False, description="texts chosen to test something, no sample: no intervals")
+    designed: bool = Field(default=False, description="curated texts: no intervals")
 
 
 class TrainEntry(Options):
@@ -181,8 +183,8 @@ class TokenizerEntry(_Entry):
     """One tokenizer, or several; further keys are options of its backend."""
 
     backend: str = Field(description="name of the backend")
-    optional: bool = Field(default=False, description="where it cannot be had, the run goes on without it")
-    same_as: str = Field(default="", description="tokenizer whose ids it must give: checked on every document")
+    optional: bool = Field(default=False, description="skip it where it cannot be loaded")
+    same_as: str = Field(default="", description="tokenizer whose ids it must reproduce, checked on every document")
     corpora: _NamesOfCorpora = Field(default=(), description=_CORPORA.format("it"))
     train: TrainEntry | None = Field(default=None, description="train it instead of loading it")
     grid: dict[str, tuple[Any, ...]] = Field(

@@ -26,7 +26,7 @@ class Overrides:
     """
 
     limit: int | None = None
-    """The most documents of each group to measure; ``None`` for all. Training reads all text."""
+    """The most documents of each group to measure, and to train on; ``None`` for all."""
     only: tuple[str, ...] = ()
     """Of tokenizers, or of entries that make several; empty for all."""
     settings: tuple[str, ...] = ()
@@ -58,9 +58,7 @@ def apply_quick(located: Located) -> tuple[str, ...]:
     given = located.data.get("quick") if isinstance(located.data, dict) else None
     settings = tuple(setting for setting in given if isinstance(setting, str)) if isinstance(given, list) else ()
     if not settings:
-        message = (
-            "the configuration says nothing under 'quick'; write --limit 20, or add: quick: [metrics.speed.rounds=6]"
-        )
+        message = "the configuration has no 'quick'; write --limit 20, or add: quick: [metrics.speed.rounds=6]"
         located.problems.append(Problem("--quick", message))
     places = [located.where(("quick", k)) for k in range(len(settings))]
     for setting, place in zip(settings, places, strict=True):
@@ -101,7 +99,7 @@ class _Setting:
         if not isinstance(located.data, dict):
             return  # reported elsewhere
         if self._parts[0] == "extends":
-            raise self._error("bases are read from the file; write a file with 'extends', and run that")
+            raise self._error("--set cannot change 'extends'; write a file with 'extends', and run it")
         path: tuple[str | int, ...] = ()
         parts, inside = self._parts, located.data
         while len(parts) > (taken := self._taken(inside, path, parts)):
@@ -117,7 +115,7 @@ class _Setting:
         elif last in inside:
             located.remove((*path, last))
         else:
-            raise self._error(f"null removes a key, and there is no {last!r}; {did_you_mean(last, inside)}")
+            raise self._error(f"null removes a key, but {last!r} does not exist here; {did_you_mean(last, inside)}")
 
     def _taken(self, inside: Any, path: tuple[str | int, ...], parts: Sequence[str]) -> int:
         known = [_family(item) for item in inside] if path == ("metrics",) and isinstance(inside, list) else inside

@@ -88,6 +88,11 @@ class _FirstDocuments:
         self.digest.add(document, data)
         return True
 
+    @property
+    def found(self) -> tuple[int, str]:
+        """How many documents were taken, and their hash."""
+        return self.documents, self.digest.hexdigest()
+
 
 class _KeptDocuments:
     """Keeps documents in at most ``room`` bytes of memory, or none."""
@@ -125,8 +130,6 @@ class Survey:
     """Fingerprints by group."""
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     """Fingerprints of documents for training."""
-    first: tuple[int, str] = (0, "")
-    """With a limit: how many documents are evaluated, and their hash."""
     excerpts: dict[str, list[Excerpt]] = field(default_factory=dict)
     """By group, of evaluated documents."""
 
@@ -176,7 +179,7 @@ class Corpus:
     """A source under its name in a run.
 
     With ``holdout``, a share of the documents, chosen by a hash of the text or of the key that translations share, is
-    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are evaluated.
+    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are read for either.
 
     Readings are hashed: documents that differ from the survey end them with an error.
     """
@@ -196,7 +199,7 @@ class Corpus:
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
-        self._first = (0, "")
+        self._first = self._first_trained = (0, "")
         self.name = name
         self.source = source
         self.licence: str = plain(source.licence, str, "licence")
@@ -212,26 +215,28 @@ class Corpus:
 
     def evaluation(self) -> Iterator[Document]:
         """Return the evaluated documents; reading raises InputError if a file fails or the text has changed."""
-        documents = (
-            document for document in self._documents() if not self.holdout or self.held_out(document, self.holdout)
-        )
-        return documents if self.limit is None else self._limited(documents)
+        chosen = (document for document in self._documents() if self._parts(document)[0])
+        return chosen if self.limit is None else self._limited(chosen, self._first)
 
-    def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
+    def training(self) -> Iterator[Document]:
+        """Return the documents for training; raises as :meth:`evaluation` does."""
+        chosen = (document for document in self._documents() if self._parts(document)[1])
+        return chosen if self.limit is None else self._limited(chosen, self._first_trained)
+
+    def _parts(self, document: Document) -> tuple[bool, bool]:
+        """Tell whether a document is evaluated, and whether it is for training; without a holdout it is both."""
+        held = bool(self.holdout) and self.held_out(document, self.holdout)
+        return held or not self.holdout, not held
+
+    def _limited(self, documents: Iterator[Document], surveyed: tuple[int, str]) -> Iterator[Document]:
         first = _FirstDocuments(self.limit)
         for document in documents:
             if first.take(document, document.text.encode()):
                 yield document
-                if first.documents == self._first[0]:  # as many as the survey found
+                if first.documents == surveyed[0]:
                     break
-        if self._sha256 and first.digest.hexdigest() != self._first[1]:
-            raise self.changed()
-
-    def training(self) -> Iterator[Document]:
-        """Return the documents for training; raises as :meth:`evaluation` does."""
-        return (
-            document for document in self._documents() if not self.holdout or not self.held_out(document, self.holdout)
-        )
+        if self._sha256 and first.digest.hexdigest() != surveyed[1]:
+            raise self.changed_error()
 
     def training_text(self) -> Iterator[Document]:
         """Return the documents for training with their line ends, which parallel sentences lack."""
@@ -261,7 +266,7 @@ class Corpus:
             digest.add(document, self._encoded(document))
             yield document
         if self._sha256 and digest.hexdigest() != self._sha256:
-            raise self.changed()
+            raise self.changed_error()
 
     def _read(self) -> Iterator[Document]:
         for document in self.source.documents():
@@ -274,10 +279,10 @@ class Corpus:
             raise too_long(document.origin, self.document_limit)
         return data
 
-    def changed(self) -> InputError:
+    def changed_error(self) -> InputError:
         return InputError(
-            f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
-            "which was found at the start; run again when nothing writes to its files"
+            f"the text of corpus {self.name!r} changed during the run (its sha256 was {self._sha256[:12]}... at the "
+            "start); run again"
         )
 
     def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:
@@ -298,7 +303,7 @@ class Corpus:
         return self._survey(progress, room)
 
     def _survey(self, progress: Callable[[int], object], room: int) -> Survey:
-        survey, first = Survey(), _FirstDocuments(self.limit)
+        survey, first, first_trained = Survey(), _FirstDocuments(self.limit), _FirstDocuments(self.limit)
         digest, left = DocumentHash(), DocumentHash()
         size = shown = 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
@@ -317,17 +322,18 @@ class Corpus:
                 shown = size
                 progress(shown)
             mark = _mark(data)
-            held = bool(self.holdout) and self.held_out(document, self.holdout)
-            measured = (held or not self.holdout) and first.take(document, data)
+            evaluated_part, trained_part = self._parts(document)
+            measured = evaluated_part and first.take(document, data)
+            learned = trained_part and first_trained.take(document, data)
             if measured:
                 survey.evaluated_bytes += len(data)
                 evaluated[group] += mark
-            if measured or not (held or not self.holdout):
+            if measured or learned:
                 survey.documents += 1
                 survey.bytes += len(data)
                 if self.limit is not None:
                     left.add(document, data)
-            if not held:
+            if learned:
                 trained += mark
             marked.setdefault(gold is not None, origin)
             if self.parallel:
@@ -340,8 +346,8 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        survey.sha256, survey.first = digest.hexdigest(), (first.documents, first.digest.hexdigest())
-        self._sha256, self._first = survey.sha256, survey.first
+        self._sha256 = survey.sha256 = digest.hexdigest()
+        self._first, self._first_trained = first.found, first_trained.found
         self._kept, self.kept_bytes = kept.documents, kept.n_bytes
         survey.limited_sha256 = survey.sha256 if self.limit is None else left.hexdigest()
         survey.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog=examples(
-        "tokbench cost texts/mine.txt",
+        "tokbench cost texts",
         "tokbench cost texts/mine.txt -t gpt-4o,llama-3,tokenizer.json --reference gpt-4o",
     )
 )
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE|FOLDER]...")
 @click.option(
     *("-t", "--tokenizers", "names"),
     multiple=True,
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
 @json_option
 @common_options
 def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_json: bool) -> None:
-    """Show what each FILE of text costs under the published vocabularies: tokens, the cheapest first.
+    """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
-    A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Every file is counted as a
-    whole: nothing is sampled. A tokenizer that the rule of loss leaves out is listed below those that are ranked. The
-    ids of an unverified name were compared with no other source.
+    A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Of a FOLDER every file
+    with text is read. Every file is counted as a whole. Lossy tokenizers are listed below the ranking. The ids of an
+    unverified name were not compared with another source.
 
-    Exit codes: 0 all are counted, 1 a tokenizer failed, 2 bad input.
+    Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
     from tokbench.cost.text_cost import cost_of
@@ -51,10 +52,10 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     from tokbench.foundation.errors import InputError
     from tokbench.registry.plugins import load_registry
 
-    paths = files or ("-",)
-    texts = [read_text(path) for path in paths]
+    read = [text for path in files or ("-",) for text in _texts(path)]
+    paths, texts = tuple(path for path, _ in read), [text for _, text in read]
     if empty := [path for path, text in zip(paths, texts, strict=True) if not text]:
-        raise InputError(f"{empty[0]}: there is no text in it")
+        raise InputError(f"{empty[0]}: no text in it")
     chosen = [name for given in names for name in given.split(",") if name]
     if reference and chosen and reference not in chosen:
         chosen.append(reference)
@@ -64,6 +65,17 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     else:
         _show(paths, table)
     sys.exit(int(any(row.reason for row in table.costs)))
+
+
+def _texts(path: str) -> list[tuple[str, str]]:
+    if not Path(path).is_dir():
+        return [(path, read_text(path))]
+    from tokbench.terminal.folder_texts import file_texts, left_out, read_texts
+
+    found = read_texts(path)
+    for line in left_out(found):
+        say(line, err=True)
+    return list(file_texts(found))
 
 
 def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
@@ -98,7 +110,7 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     base = table.base.tokenizer if table.base else "none"
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
     if counted:
-        heads = ["tokenizer", "ids", "tokens", "B/token", "relative", "lost"]
+        heads = ["tokenizer", "vocabulary", "tokens", "B/token", "relative", "lost"]
         print_numbers(heads, [_cells(row, table) for row in counted], f"{size}; 1.00 is {base}")
         for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[row.round_trip])}:
             say(line)

@@ -36,7 +36,7 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
     waiting = iter([meanwhile])
     if not pool.size or usable_cores() < _CORES_TO_SHARE:
         next(waiting)()
-    due = [planned for planned in plan.tokenizers if not planned.absent and not planned.train_on]
+    due = [planned for planned in plan.tokenizers if not planned.unavailable_reason and not planned.train_on]
     assert pool.registry is not None
     if pool.size:
         pool.strangers = frozenset(t.name for t in plan.tokenizers if pool.registry.is_foreign(t.spec))
@@ -61,8 +61,8 @@ def _loaded(
     problems: list[Problem],
 ) -> PreparedTokenizer:
     tokenizer = PreparedTokenizer(planned)
-    if planned.absent:
-        return tokenizer.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
+    if planned.unavailable_reason:
+        return tokenizer.with_outcome(Failure(planned.unavailable_reason), TokenizerState.UNAVAILABLE)
     if planned.train_on:
         return tokenizer
     outcome, seconds, vocabulary = loaded[tokenizer.name]
@@ -70,7 +70,7 @@ def _loaded(
         pool.keep(tokenizer.name, Recipe(planned.spec.name, planned.options))
     elif not planned.optional:
         message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
-        problems.append(Problem(planned.where, message))
+        problems.append(Problem(planned.location, message))
     tokenizer = replace(tokenizer, load_s=seconds, vocabulary=vocabulary)
     return tokenizer.with_outcome(outcome, TokenizerState.UNAVAILABLE)
 
@@ -88,7 +88,7 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
     """Yield the pool of a configuration, or raise InputError if its executor or a limit of memory cannot be had."""
     if config.limits.memory and not MEASURED:
         where = config.located.where(("limits", "memory"))
-        raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
+        raise InputError([Problem(where, "this system does not report memory per process; remove 'memory'")])
     use_one_thread()
     with (executor or Executor()).pool(config.limits, progress) as pool:
         if not config.problems:

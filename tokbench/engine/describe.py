@@ -155,7 +155,7 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
         distribution=distribution,
         libraries=libraries,
         engine=(tokenizer.facts.engine or needed or distribution) if tokenizer.facts else "",
-        options=planned.given,
+        options=planned.raw_options,
         optional=planned.optional,
         baseline=planned.spec.baseline,
         same_as=planned.same_as,

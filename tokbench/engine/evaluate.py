@@ -49,9 +49,9 @@ class Evaluation:
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     """By key, the merged state of the shards so far, or the failure, because a part would pass for the whole."""
     documents: dict[Key, int] = field(default_factory=dict)
-    unread: dict[str, Failure] = field(default_factory=dict)
+    unreadable: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its text could not be read a second time, or is not the text of the survey."""
-    ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
+    crashed: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
     seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
     interrupted: bool = False
@@ -82,13 +82,13 @@ class Evaluation:
 
     def state(self, key: Key, documents: int) -> Any | Failure:
         """Return the state of a group, if all its documents are in it, or the failure."""
-        if key[1] in self.unread:
-            return self.unread[key[1]]
+        if key[1] in self.unreadable:
+            return self.unreadable[key[1]]
         state = self.states.get(key)
         if isinstance(state, Failure) or self.documents.get(key) == documents:
             return state
         stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
-        return self.ended.get((key[0], key[3]), Failure(stopped))
+        return self.crashed.get((key[0], key[3]), Failure(stopped))
 
     def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
         """Return the state of a group, or of the whole corpus; ``groups`` has the number of documents of each."""
@@ -111,7 +111,7 @@ class Evaluation:
         """
         name, corpus, group, family = key
         metric = self.metrics[family]
-        stopped = self.interrupted and corpus not in self.unread and (name, family) not in self.ended
+        stopped = self.interrupted and corpus not in self.unreadable and (name, family) not in self.crashed
         if not stopped or family in self.of_corpora:
             return None
         keys = [(name, corpus, member, family) for member in (groups if group == WHOLE else [group])]
@@ -147,7 +147,7 @@ class Evaluation:
         return tuple(
             family
             for family in self.asked.get((shard.corpus, name), ())
-            if (name, family) not in self.ended
+            if (name, family) not in self.crashed
             and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
         )
 
@@ -160,7 +160,7 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool, evaluation.unread)
+        evaluation.same_ids.finish(pool, evaluation.unreadable)
     except STOPS:
         evaluation.interrupted = True
         pool.end()
@@ -179,10 +179,10 @@ class _Evaluator:
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = pool.progress
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
-        self._ahead: deque[Shard] = deque()
-        self._again: deque[EncodeShard] = deque()
-        self._open: dict[tuple[str, str, int], set[str]] = {}
-        self._turns: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
+        self._prefetched: deque[Shard] = deque()
+        self._retries: deque[EncodeShard] = deque()
+        self._pending: dict[tuple[str, str, int], set[str]] = {}
+        self._active: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
         self._backlog = Backlog(strangers=pool.strangers)
         self._bytes_left = {
             name: sum(plan.surveys[c].evaluated_bytes for c in plan.measured if name in self._names[c])
@@ -200,16 +200,16 @@ class _Evaluator:
                     corpus.release()
                 return
             if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
-                shard = Failure(str(corpus.changed()))
+                shard = Failure(str(corpus.changed_error()))
             if isinstance(shard, Failure):
-                self._evaluation.unread[name] = shard
+                self._evaluation.unreadable[name] = shard
                 return
             yield shard
 
     def next_job(self) -> Job | None:
         """Return a job that must be repeated, else a part of a shard; ``None`` if the worker has nothing to do."""
-        while self._again:
-            again = self._again.popleft()
+        while self._retries:
+            again = self._retries.popleft()
             if job := self._encode_shard(again.shard, again.wanted):
                 self._at_work(job)
                 return replace(job, retry_of=again.retry_of)
@@ -224,9 +224,9 @@ class _Evaluator:
         while not (part := self._backlog.take(memory)):
             if (memory and self._backlog.is_full(memory.workers)) or not self.read_ahead():
                 return self._backlog.take_over() if memory else None
-            shard = self._ahead.popleft()
+            shard = self._prefetched.popleft()
             names = self._names[shard.corpus]
-            self._open[shard.key] = set(names)
+            self._pending[shard.key] = set(names)
             asked = {name: self._unknown(shard, name) for name in names}
             self._encode_shard(shard, {name: families for name, families in asked.items() if not families})
             self._backlog.add(shard, {name: families for name, families in asked.items() if families})
@@ -242,9 +242,9 @@ class _Evaluator:
 
     def read_ahead(self) -> bool:
         """Read the next shard, so that no worker waits for it; return whether there is one."""
-        if not self._ahead:
-            self._ahead.extend(islice(self._shards, 1))
-        return bool(self._ahead)
+        if not self._prefetched:
+            self._prefetched.extend(islice(self._shards, 1))
+        return bool(self._prefetched)
 
     def _encode_shard(self, shard: Shard, asked: Mapping[str, tuple[str, ...]]) -> EncodeShard | None:
         wanted = {}
@@ -289,20 +289,20 @@ class _Evaluator:
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
         """Show which tokenizers are at work on the open shards."""
         order, place = [*job.wanted, ""], (job.shard.key, tuple(job.wanted))
-        self._turns[place] = order[order.index(after) + 1 if after in job.wanted else 0]
-        if not self._turns[place]:
-            del self._turns[place]
-        self._progress.tokenizers_at_work(*dict.fromkeys(self._turns.values()))
+        self._active[place] = order[order.index(after) + 1 if after in job.wanted else 0]
+        if not self._active[place]:
+            del self._active[place]
+        self._progress.tokenizers_at_work(*dict.fromkeys(self._active.values()))
         self._progress.measuring(job.shard.corpus, self._total(job.shard.corpus))
 
     def _total(self, corpus: str) -> int:
         return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
 
     def _close(self, shard: Shard, name: str, *, from_store: bool = False) -> None:
-        left = self._open[shard.key]
+        left = self._pending[shard.key]
         left.discard(name)
         if not left:
-            del self._open[shard.key]
+            del self._pending[shard.key]
             self._evaluation.same_ids.close(shard)
         self._progress.measured(
             shard.corpus,
@@ -315,7 +315,7 @@ class _Evaluator:
     def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:
         """Let the tokenizer at work be tried once more in a fresh process, or end it; repeat the rest of the job."""
         name = died.heartbeat.tokenizer
-        open_ = self._open.get(job.shard.key, set())
+        open_ = self._pending.get(job.shard.key, set())
         left = [tokenizer for tokenizer in job.wanted if tokenizer in open_]
         if name not in left and left == list(job.wanted):
             name = left[0]  # or the same could happen again and again
@@ -326,14 +326,16 @@ class _Evaluator:
                 self._end(job, name, died)
                 left.append(name)  # the families that go on measure it
             else:
-                self._again.append(replace(job, wanted={name: job.wanted[name]}, retry_of=died))
-        self._again.append(replace(job, wanted={tokenizer: job.wanted[tokenizer] for tokenizer in left}, retry_of=None))
+                self._retries.append(replace(job, wanted={name: job.wanted[name]}, retry_of=died))
+        self._retries.append(
+            replace(job, wanted={tokenizer: job.wanted[tokenizer] for tokenizer in left}, retry_of=None)
+        )
 
     def _end(self, job: EncodeShard, name: str, died: WorkerDied) -> None:
         """Measure nothing more with a tokenizer, or by the one family that was at work with it."""
         failure, first = died.failure, job.retry_of or died
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
-            failure = failure._replace(reason=f"{failure.reason} (each document by itself does no harm)")
+            failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
         for family in families or self._evaluation.families(name):
-            self._evaluation.ended.setdefault((name, family), failure)
+            self._evaluation.crashed.setdefault((name, family), failure)

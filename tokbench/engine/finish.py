@@ -337,19 +337,19 @@ class _Finisher:
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
     def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
-        if corpus in self._evaluation.unread:
-            return self._evaluation.unread[corpus]
+        if corpus in self._evaluation.unreadable:
+            return self._evaluation.unreadable[corpus]
         known, other = self._evaluation.same_ids, prepared.same_as
         if not other:
-            return NotApplicable("not declared the same as another tokenizer")
+            return NotApplicable("it has no 'same_as'")
         if prepared.name not in known.references:
-            return NotApplicable(f"{other} is not there to be compared with")
+            return NotApplicable(f"{other} was not measured")
         groups = self._plan.groups(corpus) if group == WHOLE else [group]
         parts = [known.sums(prepared.name, corpus, member) for member in groups]
         documents = sum(self._plan.groups(corpus)[member] for member in groups)
         compared = [part for part in parts if part]
         if sum(part.documents for part in compared) != documents:
-            return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
+            return NotApplicable(f"some documents have no ids of {other} or of the tokenizer itself")
         return reduce(operator.add, compared).share("same", "documents")
 
 

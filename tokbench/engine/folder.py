@@ -69,7 +69,7 @@ def save_whole(path: Path, save: Callable[[Path], object]) -> SavedFile:
                 error.filename = str(path)  # the file that a reader knows
             raise
         if not made.is_file() or made.is_symlink():
-            what = "something else than a file" if os.path.lexists(made) else "nothing"
+            what = "something other than a file" if os.path.lexists(made) else "nothing"
             raise ValueError(f"its save wrote {what}; it must write one file, {path.name}")
         digest = hashlib.sha256(made.read_bytes()).hexdigest()
         if path.is_dir() and not path.is_symlink():

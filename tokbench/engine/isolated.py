@@ -25,14 +25,14 @@ from tokbench.tokenizers.contract import WarmsUp
 from tokbench.tokenizers.options import Options
 
 
-class Untimed(NamedTuple):
+class TimingSkipped(NamedTuple):
     """Why a tokenizer has no timings."""
 
     status: Status
     reason: str
 
     @classmethod
-    def of(cls, failure: Failure) -> Untimed:
+    def of(cls, failure: Failure) -> TimingSkipped:
         return cls(Status.of(failure), failure.reason)
 
 
@@ -101,7 +101,7 @@ class MeasureAlone(Job):
 def measure_isolated(
     plan: Plan,
     prepared: Sequence[PreparedTokenizer],
-    missing: Mapping[str, Untimed],
+    missing: Mapping[str, TimingSkipped],
     spec: MetricFamily,
     options: Options,
     pool: WorkerPool,
@@ -136,7 +136,7 @@ def measure_isolated(
     }
     outcome = attempt(lambda: plain_outcome(metric.finish(answers, trained), "finish"), spec.name)
     if isinstance(outcome, Failure):
-        missing = dict.fromkeys(ready, Untimed.of(outcome)) | dict(missing)
+        missing = dict.fromkeys(ready, TimingSkipped.of(outcome)) | dict(missing)
         outcome = TimedOutcome([], [outcome.reason], [outcome])
     absent = [
         Cell(
@@ -148,14 +148,14 @@ def measure_isolated(
     ]
     notes = list(outcome.notes)
     if isinstance(own, InProcessPool):
-        notes.append(f"{spec.name}: measured in one process, with nothing isolated, because there are no workers")
+        notes.append(f"{spec.name}: measured in one process, without isolation, as the run has no workers")
     return outcome._replace(cells=outcome.cells + absent, notes=notes)
 
 
 def _training_but_for_the_amount(plan: Plan, planned: PlannedTokenizer) -> str:
     """Return all that makes a training, except how much of each text was held out."""
     texts = [(entry.source, entry.options) for entry in map(plan.config.corpora.__getitem__, planned.train_on)]
-    return json.dumps([planned.spec.name, planned.given, planned.vocab_size, texts], sort_keys=True, default=str)
+    return json.dumps([planned.spec.name, planned.raw_options, planned.vocab_size, texts], sort_keys=True, default=str)
 
 
 def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -11,7 +11,7 @@ from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenize
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
-from tokbench.engine.bindings import binding_notes, check_bindings, group_notes
+from tokbench.engine.restrictions import check_restrictions, group_notes, restriction_notes
 from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import Progress
@@ -67,10 +67,17 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
     planner.counts()
     planner.studies()
     planner.same_ids()
-    planner.bindings()
+    planner.restrictions()
     planner.weights()
     planner.study_problems()
     planner.reporters()
+
+
+def outlook(plan: Plan, registry: Registry) -> Iterator[str]:
+    """Yield what the studies of a plan can say of it before it runs."""
+    for name, options in plan.studies.items():
+        spec = registry.studies.get(name)
+        yield from spec.outlook(plan, options) if spec.outlook else ()
 
 
 _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
@@ -130,9 +137,7 @@ class _Planner:
         if lacking := missing_members(source, "a corpus source", Source):
             self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
             return
-        bound = any(name in metric.corpora for metric in self._config.metrics)
-        limit = self._config.overrides.limit if entry.evaluate or bound else None
-        most = self._config.limits.document
+        limit, most = self._config.overrides.limit, self._config.limits.document
         made = partial(Corpus, holdout=entry.holdout, parallel=entry.parallel, limit=limit, document_limit=most)
         corpus = self._try(path, lambda: made(name, source))
         if corpus is None:
@@ -184,7 +189,7 @@ class _Planner:
                 self._variant(variant, name, entry, spec, absent)
 
     def absent_backends(self) -> None:
-        if all(planned.absent for planned in self._plan.tokenizers):
+        if all(planned.unavailable_reason for planned in self._plan.tokenizers):
             self._plan.problems += self._absent
 
     def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
@@ -221,13 +226,13 @@ class _Planner:
                 entry=name,
                 spec=spec,
                 options=options,
-                given=variant.options,
+                raw_options=variant.options,
                 train_on=entry.train.corpus if entry.train else (),
                 vocab_size=size,
                 optional=entry.optional,
                 same_as=entry.same_as,
-                where=self._config.located.where(path, key=True),
-                absent=absent,
+                location=self._config.located.where(path, key=True),
+                unavailable_reason=absent,
                 corpora=entry.corpora,
             )
         )
@@ -293,8 +298,7 @@ class _Planner:
             for key in given[path]:
                 if key not in names:
                     where = self._config.located.where((*path, key), key=True)
-                    unloaded = self._registry.studies.not_loaded(key)
-                    message = unloaded or f"unknown key {key!r}; {did_you_mean(key, names)}"
+                    message = self._registry.studies.why_unknown(key, "key", names)
                     self._plan.problems.append(Problem(where, message))
         for spec in (spec for spec in self._registry.studies if spec.key):
             path = tuple(spec.key.split("."))
@@ -368,10 +372,10 @@ class _Planner:
         if any(tokenizer.same_as for tokenizer in self._plan.tokenizers):
             self._add(Role.SAME_IDS)
 
-    def bindings(self) -> None:
-        for path, message in check_bindings(self._plan):
+    def restrictions(self) -> None:
+        for path, message in check_restrictions(self._plan):
             self._problem(path, message)
-        self._plan.notes += [*binding_notes(self._plan), *group_notes(self._plan)]
+        self._plan.notes += [*restriction_notes(self._plan), *group_notes(self._plan)]
 
     def _add(self, role: Role) -> None:
         if not self._plan.family(role):

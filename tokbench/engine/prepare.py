@@ -109,9 +109,7 @@ class TrainTokenizer(Job):
         return facts_of(tokenizer, context.registry), pickled
 
 
-_CANNOT_BE_SENT = (
-    "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
-)
+_CANNOT_BE_SENT = "train() must return a picklable object"
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def train_all(
     waiting = {
         tokenizer.name: tokenizer
         for tokenizer in prepared
-        if tokenizer.planned.train_on and not tokenizer.planned.absent
+        if tokenizer.planned.train_on and not tokenizer.planned.unavailable_reason
     }
     alone = not pool.shared and any(family.isolated for family, _ in plan.metrics)
     trained = {
@@ -174,7 +172,7 @@ def take_training(
     facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(tokenizer.name, training.pickled))
     if not isinstance(facts, TokenizerFacts):
         reason = (facts.failure if isinstance(facts, WorkerDied) else facts).reason
-        _log.warning("%s is trained again, because what the store has of it cannot be used: %s", tokenizer.name, reason)
+        _log.warning("training %s again: its entry in the store cannot be used: %s", tokenizer.name, reason)
         stored.forget_training(tokenizer.planned)
         return None
     stored.trained.append(tokenizer.name)
@@ -255,8 +253,8 @@ def _trained(
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
         return tokenizer.with_outcome(answer.failure, failed)
-    for unread in text.failures.values():
-        return tokenizer.with_outcome(unread, failed)
+    for unreadable in text.failures.values():
+        return tokenizer.with_outcome(unreadable, failed)
     tokenizer = replace(
         tokenizer,
         train_s=answer.seconds,
@@ -276,10 +274,10 @@ def _trained(
         trained = trained.with_note(_ON_A_CLUSTER)
     if size >= planned.vocab_size:
         return trained
-    return trained.with_note(f"asked for {planned.vocab_size} tokens, the text gave {size}: its real size counts")
+    return trained.with_note(f"asked for {planned.vocab_size} tokens, but the text gave only {size}")
 
 
-_ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"
+_ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps along with others: its training time cannot be compared"
 
 
 class TrainedRun(NamedTuple):

@@ -92,11 +92,13 @@ def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
         source = path / "results.json" if path.is_dir() else path
         name = run.results.name
         if output is not None and len(runs) > 1 and (Path(name).name != name or name in {"", ".."}):
-            problems.append(Problem(run.name, f"the name of the run, {name!r}, cannot be that of a folder"))
+            problems.append(Problem(run.name, f"the name of the run, {name!r}, is not a valid folder name"))
         folder = source.parent if output is None else output / name if len(runs) > 1 else output
         if folder in folders:
             other = runs[folders.index(folder)].name
-            message = f"its reports would replace those of {other} in {folder}; render them one by one, each with -o"
+            message = (
+                f"its reports would replace the reports of {other} in {folder}; render them one by one, each with -o"
+            )
             problems.append(Problem(run.name, message))
         elif (there := folder / "results.json").exists() and not there.samefile(source):
             message = f"holds the results of another run than {run.name}; choose another folder with -o"

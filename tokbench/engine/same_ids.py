@@ -113,9 +113,11 @@ class SameIds:
         documents = sum(part.documents for part in sums)
         return documents - same, documents
 
-    def finish(self, pool: WorkerPool, unread: Collection[str] = ()) -> None:
-        """Describe each difference, but for the corpora in ``unread``, whose text changed."""
-        self._comparisons = {key: comparison for key, comparison in self._comparisons.items() if key[1] not in unread}
+    def finish(self, pool: WorkerPool, unreadable: Collection[str] = ()) -> None:
+        """Describe each difference, but for the corpora in ``unreadable``, whose text changed."""
+        self._comparisons = {
+            key: comparison for key, comparison in self._comparisons.items() if key[1] not in unreadable
+        }
         for key in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
             comparison = self._comparisons[key]
             if comparison.first is None:
@@ -143,11 +145,11 @@ def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Fail
     """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
     if isinstance(one, CountsAlone) or isinstance(other, CountsAlone):
         mine, theirs = (int(count_batch(tokenizer, [text])[0]) for tokenizer in (one, other))
-        return Failure(f"it counts {mine:,} tokens, and {theirs:,} are right; there are no ids to compare")
+        return Failure(f"it counts {mine:,} tokens instead of {theirs:,}; it has no ids to compare")
     got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))
     shared = _shared(got, expected)
     if shared == len(got) == len(expected):
-        return Failure("encoded by itself, the document has equal ids")
+        return Failure("encoded alone, the document has equal ids")
     position = _shared(text, other.decode(expected[:shared]))
     start = max(0, position - _CHARS_BEFORE)
     tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)

@@ -74,7 +74,7 @@ class StoredWork:
         """The tokenizers whose training came from the store."""
         self.shards: Counter[str] = Counter()
         """By corpus, how many shards were asked for, counted for each tokenizer."""
-        self.taken: Counter[str] = Counter()
+        self.hits: Counter[str] = Counter()
         """By corpus, how many of these came from the store whole."""
         self.answers: Counter[str] = Counter()
         """By the words for them, how many answers to studies came from the store, see :class:`Kept`."""
@@ -82,7 +82,7 @@ class StoredWork:
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         if planned.name not in self._trainings:
-            corpora = [(self._plan.surveys[name].sha256, self._plan.corpora[name]) for name in planned.train_on]
+            corpora = [(self._plan.surveys[name].limited_sha256, self._plan.corpora[name]) for name in planned.train_on]
             text: Key = {"training text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora]}
             of_backend = self._identities, self._registry, planned.spec, planned.options
             made = attempt(lambda: training_key(*of_backend, planned.vocab_size, text))
@@ -135,7 +135,7 @@ class StoredWork:
         planned, facts = tokenizer.planned, tokenizer.facts
         assert facts is not None
         if facts.identity == "":
-            return Failure("its backend cannot tell what it is made of")
+            return Failure("its backend does not identify its contents")
         if planned.train_on:
             training = self._key_of_training(planned)
             if training is None:
@@ -152,7 +152,7 @@ class StoredWork:
             return {}
         states = self._states(name, shard, families)
         self.shards[shard.corpus] += 1
-        self.taken[shard.corpus] += len(states) == len(families)
+        self.hits[shard.corpus] += len(states) == len(families)
         return states
 
     def _states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
@@ -210,8 +210,8 @@ class StoredWork:
     def sentences(self) -> list[str]:
         if not self._store:
             return []
-        said = [f"training {name}: from the store; its time is that of the training itself" for name in self.trained]
-        for corpus, count in self.taken.items():
+        said = [f"training {name}: from the store, with the time of the original training" for name in self.trained]
+        for corpus, count in self.hits.items():
             if count:
                 said.append(f"measuring {corpus}: {count:,} of {self.shards[corpus]:,} shards from the store")
         counts = {words: f"{count:,}" for words, count in self.answers.items() if words and count}

@@ -115,7 +115,7 @@ class _Context:
         self._done = done
         self._pool = pool
         self._stored = stored
-        self._ended = {name: failure for (name, _), failure in evaluation.ended.items()}
+        self._ended = {name: failure for (name, _), failure in evaluation.crashed.items()}
         self._study = ""
 
     def of(self, spec: StudySpec) -> _Context:

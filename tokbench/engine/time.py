@@ -15,7 +15,7 @@ from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import Finished
-from tokbench.engine.isolated import Untimed, measure_isolated
+from tokbench.engine.isolated import TimingSkipped, measure_isolated
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.studies import StudiesDone, run_studies
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
@@ -144,21 +144,20 @@ _NOT_ON_THE_CLUSTER: Final = (
 def time_all(
     plan: Plan,
     prepared: Sequence[PreparedTokenizer],
-    untimed: Mapping[str, Untimed],
-    unread: Mapping[str, Failure],
+    untimed: Mapping[str, TimingSkipped],
+    unreadable: Mapping[str, Failure],
     pool: WorkerPool,
 ) -> TimedOutcome:
     """Return the cells and notes of every timed and every isolated metric.
 
-    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text has
-    changed.
+    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unreadable``.
     """
     pool.end(keep=1)
     outcome, failures = TimedOutcome([], []), list[Failure]()
     missing = dict(untimed)
     missing.update(
         {
-            tokenizer.name: Untimed(Status(tokenizer.state.value), tokenizer.reason)
+            tokenizer.name: TimingSkipped(Status(tokenizer.state.value), tokenizer.reason)
             for tokenizer in prepared
             if not tokenizer.facts
         }
@@ -172,11 +171,10 @@ def time_all(
             outcome.notes.extend(measured.notes)
             failures += measured.failures
         if spec.timed is not None:
-            changed = dict(unread)
-            timed = partial(_measure, plan, names, spec, options, dict(missing), changed, pool)
+            timing = _Timing(plan, spec, options, dict(missing), dict(unreadable), pool)
             on = {corpus: [name for name in names if name in plan.names_on(corpus)] for corpus in plan.corpora_of(spec)}
-            measured = _outcome(timed, spec, on)
-            outcome.cells.extend(_unread(cell, changed) for cell in measured.cells)
+            measured = _outcome(partial(timing.measure, names), spec, on)
+            outcome.cells.extend(_unless_unreadable(cell, timing.unreadable) for cell in measured.cells)
             outcome.notes.extend(measured.notes)
             if pool.shared:
                 outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
@@ -200,108 +198,91 @@ def _outcome(
     return TimedOutcome(cells, [outcome.reason], [outcome])
 
 
-def _measure(
-    plan: Plan,
-    names: Sequence[str],
-    spec: MetricFamily,
-    options: Options,
-    missing: dict[str, Untimed],
-    unread: dict[str, Failure],
-    pool: WorkerPool,
-) -> TimedOutcome:
-    """Time one metric, corpora with the same tokenizers together; those that cannot be read are added to ``unread``."""
-    by_names: dict[tuple[str, ...], list[str]] = {}
-    for corpus in plan.corpora_of(spec):
-        on = plan.names_on(corpus)
-        by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
-    outcomes = [
-        _measure_on(plan, corpora, timed, spec, options, missing, unread, pool)
-        for timed, corpora in by_names.items()
-        if timed
-    ]
-    return TimedOutcome(
-        [cell for outcome in outcomes for cell in outcome.cells],
-        [note for outcome in outcomes for note in outcome.notes],
-        [failure for outcome in outcomes for failure in outcome.failures],
-    )
+@dataclass
+class _Timing:
+    """Times one metric; finds out which tokenizers are ``missing`` and which corpora ``unreadable``."""
 
+    plan: Plan
+    spec: MetricFamily
+    options: Options
+    missing: dict[str, TimingSkipped]
+    unreadable: dict[str, Failure]
+    pool: WorkerPool
 
-def _measure_on(
-    plan: Plan,
-    on: Sequence[str],
-    names: Sequence[str],
-    spec: MetricFamily,
-    options: Options,
-    missing: dict[str, Untimed],
-    unread: dict[str, Failure],
-    pool: WorkerPool,
-) -> TimedOutcome:
-    """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
+    def measure(self, names: Sequence[str]) -> TimedOutcome:
+        """Time corpora with the same tokenizers together."""
+        by_names: dict[tuple[str, ...], list[str]] = {}
+        for corpus in self.plan.corpora_of(self.spec):
+            on = self.plan.names_on(corpus)
+            by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
+        outcomes = [self._measure_on(corpora, timed) for timed, corpora in by_names.items() if timed]
+        return TimedOutcome(
+            [cell for outcome in outcomes for cell in outcome.cells],
+            [note for outcome in outcomes for note in outcome.notes],
+            [failure for outcome in outcomes for failure in outcome.failures],
+        )
 
-    If a tokenizer ends the process, begin again without it: timings of two processes differ. A metric that wants
-    several processes gets fresh ones.
-    """
-    assert spec.timed is not None
-    metric = spec.timed(options)
-    outcomes, failures = [], list[Failure]()
-    repeats = plain(metric.processes, int, "processes") if isinstance(metric, RepeatsInProcesses) else 1
-    with ExitStack() as stack:
-        by_group = isinstance(metric, TimesGroups) and plain(metric.by_group, bool, "by_group")
-        groups = _groups(plan, on, stack) if by_group else {}
-        unread.update({name: documents.failure for name, documents in groups.items() if documents.failure})
-        for _ in range(repeats):
-            if repeats > 1:
-                pool.end()
-            ready = tuple(name for name in names if name not in missing)
-            job = TimeTokenizers(spec.name, options, ready, tuple(_feeds(plan, on, groups)), {})
-            one = _ask(plan, job, groups, missing, unread, pool)
-            outcomes.append(one)
-            failures += one.failures
-    timed = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
-    if isinstance(metric, RepeatsInProcesses) and repeats > 1:
-        sound = [
-            one._replace(cells=[c for c in one.cells if c.tokenizer not in missing]) for one in outcomes if one.cells
+    def _measure_on(self, on: Sequence[str], names: Sequence[str]) -> TimedOutcome:
+        """Time on some corpora.
+
+        If a tokenizer ends the process, begin again without it: timings of two processes differ. A metric that wants
+        several processes gets fresh ones.
+        """
+        assert self.spec.timed is not None
+        metric, missing = self.spec.timed(self.options), self.missing
+        outcomes, failures = [], list[Failure]()
+        repeats = plain(metric.processes, int, "processes") if isinstance(metric, RepeatsInProcesses) else 1
+        with ExitStack() as stack:
+            by_group = isinstance(metric, TimesGroups) and plain(metric.by_group, bool, "by_group")
+            groups = _groups(self.plan, on, stack) if by_group else {}
+            self.unreadable.update({name: documents.failure for name, documents in groups.items() if documents.failure})
+            for _ in range(repeats):
+                if repeats > 1:
+                    self.pool.end()
+                ready = tuple(name for name in names if name not in missing)
+                job = TimeTokenizers(self.spec.name, self.options, ready, tuple(_feeds(self.plan, on, groups)), {})
+                one = self._ask(job, groups)
+                outcomes.append(one)
+                failures += one.failures
+        timed = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
+        if isinstance(metric, RepeatsInProcesses) and repeats > 1:
+            sound = [
+                one._replace(cells=[c for c in one.cells if c.tokenizer not in missing])
+                for one in outcomes
+                if one.cells
+            ]
+            timed = plain_outcome(metric.combine(sound), "combine") if len(sound) > 1 else timed
+        units = {value.id: value.unit for value in self.spec.values}
+        places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in timed.cells)
+        places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
+        absent = [
+            Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
+            for name in names
+            if name in missing
+            for corpus, group, metric, unit in places
         ]
-        timed = plain_outcome(metric.combine(sound), "combine") if len(sound) > 1 else timed
-    units = {value.id: value.unit for value in spec.values}
-    places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in timed.cells)
-    places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
-    absent = [
-        Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
-        for name in names
-        if name in missing
-        for corpus, group, metric, unit in places
-    ]
-    return TimedOutcome(timed.cells + absent, timed.notes, failures)
+        return TimedOutcome(timed.cells + absent, timed.notes, failures)
 
-
-def _ask(
-    plan: Plan,
-    job: TimeTokenizers,
-    groups: Mapping[str, _Groups],
-    missing: dict[str, Untimed],
-    unread: dict[str, Failure],
-    pool: WorkerPool,
-) -> TimedOutcome:
-    """Time the tokenizers of a job in one process; begin again without one that ends the process."""
-    same_as = {tokenizer.name: tokenizer.same_as for tokenizer in plan.tokenizers if tokenizer.same_as}
-    while True:
-        job = replace(job, names=tuple(name for name in job.names if name not in missing), same_as=same_as)
-        readings: dict[str, Reading] = {}
-        answer = pool.ask(job, partial(_texts, plan, job.feeds, groups, readings))
-        for reading in readings.values():
-            unread.update(reading.failures)
-        culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
-        if culprit not in job.names:
-            break
-        missing[culprit] = Untimed.of(answer.failure)
-    outcome, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
-    missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
-    failures = list(unloaded.values())
-    if isinstance(outcome, Failure):
-        missing.update({name: Untimed.of(outcome) for name in job.names})
-        return TimedOutcome([], [outcome.reason], [*failures, outcome])
-    return TimedOutcome(outcome.cells, outcome.notes, [*failures, *outcome.failures])
+    def _ask(self, job: TimeTokenizers, groups: Mapping[str, _Groups]) -> TimedOutcome:
+        """Time the tokenizers of a job in one process; begin again without one that ends the process."""
+        same_as = {tokenizer.name: tokenizer.same_as for tokenizer in self.plan.tokenizers if tokenizer.same_as}
+        while True:
+            job = replace(job, names=tuple(name for name in job.names if name not in self.missing), same_as=same_as)
+            readings: dict[str, Reading] = {}
+            answer = self.pool.ask(job, partial(_texts, self.plan, job.feeds, groups, readings))
+            for reading in readings.values():
+                self.unreadable.update(reading.failures)
+            culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
+            if culprit not in job.names:
+                break
+            self.missing[culprit] = TimingSkipped.of(answer.failure)
+        outcome, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
+        self.missing.update({name: TimingSkipped.of(failure) for name, failure in unloaded.items()})
+        failures = list(unloaded.values())
+        if isinstance(outcome, Failure):
+            self.missing.update({name: TimingSkipped.of(outcome) for name in job.names})
+            return TimedOutcome([], [outcome.reason], [*failures, outcome])
+        return TimedOutcome(outcome.cells, outcome.notes, [*failures, *outcome.failures])
 
 
 def _texts(
@@ -333,16 +314,16 @@ def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iter
                 yield _Feed(f"{name}\0{group}", name, group, evaluated, size)
 
 
-def _unread(cell: Cell, unread: Mapping[str, Failure]) -> Cell:
+def _unless_unreadable(cell: Cell, unreadable: Mapping[str, Failure]) -> Cell:
     """Return the cell, or the reason why it has no value if the text of its corpus has changed since the survey."""
-    if cell.corpus not in unread or cell.status not in {Status.OK, Status.FAILED}:
+    if cell.corpus not in unreadable or cell.status not in {Status.OK, Status.FAILED}:
         return cell
     place = (cell.tokenizer, cell.corpus, cell.group, cell.metric)
-    return Cell(*place, unit=cell.unit, status=Status.FAILED, reason=unread[cell.corpus].reason)
+    return Cell(*place, unit=cell.unit, status=Status.FAILED, reason=unreadable[cell.corpus].reason)
 
 
 @dataclass
-class Further:
+class StudiesAndTimings:
     """The results of what follows the text metrics."""
 
     studies: StudiesDone = field(default_factory=StudiesDone)
@@ -353,11 +334,11 @@ class Further:
     """Why the workers are out of reach, if that has stopped the run."""
 
 
-def measure_further(
+def run_studies_and_timings(
     checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
-) -> Further:
+) -> StudiesAndTimings:
     """Run the studies and then, alone on the machine, time. Ctrl-C or the loss of the workers ends it early."""
-    further = Further(stopped=stopped)
+    further = StudiesAndTimings(stopped=stopped)
     if not further.stopped:
         further.studies = run_studies(checked, evaluation, finished, pool, stored)
         further.stopped = further.studies.stopped
@@ -365,21 +346,21 @@ def measure_further(
         try:
             with pool.progress.phase("timing"):
                 _, plan, prepared = checked
-                further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
+                further.timed = time_all(plan, prepared, _timing_skipped(evaluation), evaluation.unreadable, pool)
         except STOPS:
             further.stopped = "timing"
     further.lost = pool.lost
     return further
 
 
-def _untimed(evaluation: Evaluation) -> dict[str, Untimed]:
+def _timing_skipped(evaluation: Evaluation) -> dict[str, TimingSkipped]:
     """Return by tokenizer why it is not timed: it ended a process, or has other ids than its reference."""
     untimed = {}
     for name, other in evaluation.same_ids.references.items():
         differing, compared = evaluation.same_ids.differing(name)
         if differing:
             what = "counts" if name in evaluation.same_ids.by_counts else "ids"
-            reason = f"not ranked: its {what} are not those of {other} in {differing:,} of {compared:,} documents"
-            untimed[name] = Untimed(Status.NOT_APPLICABLE, reason)
-    untimed.update({name: Untimed.of(failure) for (name, _), failure in evaluation.ended.items()})
+            reason = f"not ranked: its {what} differ from {other}'s in {differing:,} of {compared:,} documents"
+            untimed[name] = TimingSkipped(Status.NOT_APPLICABLE, reason)
+    untimed.update({name: TimingSkipped.of(failure) for (name, _), failure in evaluation.crashed.items()})
     return untimed

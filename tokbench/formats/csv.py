@@ -38,7 +38,7 @@ def pairs_csv(results: Results) -> str:
 SPECS: Final = tuple(
     ReporterSpec(name=name, summary=summary, filename=filename, render=render)
     for name, filename, render, summary in (
-        ("csv", "results.csv", results_csv, "every cell in one tidy table"),
+        ("csv", "results.csv", results_csv, "every result in one tidy table"),
         ("pairs", "pairs.csv", pairs_csv, "differences between every two tokenizers, in one tidy table"),
     )
 )

@@ -26,7 +26,7 @@ _HEAD: Final = r"""% Tables of {name}, written by tokbench.
 % Then: \input{{tables}}
 % Names that are not in Latin script need LuaLaTeX or XeLaTeX, and a font that has their letters.
 """
-_INTERVALS: Final = "In brackets: 95 % intervals"
+_INTERVALS: Final = "In brackets: 95% intervals"
 _NO_CELL: Final = "--"
 _LINE: Final = 72
 """The characters of a line; more columns become another table."""

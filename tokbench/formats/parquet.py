@@ -47,7 +47,7 @@ def _field(value: Any) -> Any:
 
 SPEC = ReporterSpec(
     name="parquet",
-    summary="every cell in one tidy table, in Parquet",
+    summary="every result in one tidy table, in Parquet",
     filename="results.parquet",
     render=render,
     requires=("pyarrow",),

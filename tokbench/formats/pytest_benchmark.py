@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SECONDS: Final = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}
 
 _HOW: Final = (
-    "seconds for one {unit}; mean is the median; min, max, q1 and q3 are the ends of its 95 % interval, iqr their "
+    "seconds for one {unit}; mean is the median; min, max, q1 and q3 are the ends of its 95% interval, iqr their "
     "distance and stddev a quarter of it; 0 without an interval"
 )
 

@@ -79,7 +79,7 @@ def describe(step: Step, progress: RunProgress) -> str:
     >>> progress = RunProgress()
     >>> progress("timing on pud", 3, 10)
     >>> describe(progress.steps["timing on pud"], progress)
-    'timing on pud: 3 of 10 (30 %)'
+    'timing on pud: 3 of 10 (30%)'
     """
     parts = [_amount(step)] if step.total != 1 and (step.done or step.total) else []
     if step.mb_per_s:
@@ -94,7 +94,7 @@ def _amount(step: Step) -> str:
     what = " documents x tokenizers" if step.n_bytes or step.from_store else ""
     if not step.total:
         return f"{step.done:,.0f}{what}"
-    return f"{step.done:,.0f} of {step.total:,.0f}{what} ({step.done / step.total:.0%})".replace("%", " %")
+    return f"{step.done:,.0f} of {step.total:,.0f}{what} ({step.done / step.total:.0%})"
 
 
 def _at_work(progress: RunProgress) -> list[str]:
@@ -331,6 +331,7 @@ def _bars() -> Iterator[RunProgress]:
         bars.update(tasks[step.name], completed=step.done, total=step.total, rate=rate, stored=stored)
 
     shown = RunProgress(show)
-    bars = Bars(*columns, console=Console(stderr=True), transient=False)
+    console = Console(stderr=True)
+    bars = Bars(*columns, console=console, transient=console.is_terminal)
     with bars:
         yield shown

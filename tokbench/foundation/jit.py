@@ -26,7 +26,7 @@ def has_numba() -> bool:
     try:
         import_module("numba")
     except ImportError as error:  # such as a NumPy that is too new for it
-        _log.warning("numba is installed but cannot be imported, and speed is lost: %s", error)
+        _log.warning("numba is installed but cannot be imported; encoding is slow: %s", error)
         return False
     return True
 

@@ -136,7 +136,7 @@ class Store:
         except OSError as error:
             if not self._refused:
                 self._refused = True
-                _log.warning("nothing more is kept in the store: %s; free the disk or set %s", error, FOLDER)
+                _log.warning("cannot write to the store: %s; free disk space or set %s", error, FOLDER)
 
     def remove(self, kind: str, key: Key) -> None:
         with suppress(OSError):
@@ -153,7 +153,7 @@ class Store:
     def _drop(self, path: Path, reason: str) -> None:
         with suppress(OSError):
             path.unlink()
-        _log.warning("the store's entry %s is damaged (%s): it is deleted, and its work is done again", path, reason)
+        _log.warning("store entry %s is damaged (%s): it is deleted and computed again", path, reason)
 
     def _files(self) -> Iterator[Path]:
         for path in sorted(self.folder.glob("*/??/*")):
@@ -284,6 +284,6 @@ def _refusal(folder: Path) -> str:
         return ""
     mode = stat.S_IMODE(status.st_mode)
     return (
-        f"can be written to by others (mode {mode:04o}), who can put anything there; type: chmod -R go-w "
-        f"{shlex.quote(str(folder))}, or set {FOLDER} to a folder of your own"
+        f"can be written to by others (mode {mode:04o}); type: chmod -R go-w {shlex.quote(str(folder))}, or set "
+        f"{FOLDER} to a folder of your own"
     )

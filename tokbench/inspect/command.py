@@ -49,12 +49,12 @@ def inspect(
     *,
     as_json: bool,
 ) -> None:
-    """Show what the vocabulary of TOKENIZER holds, and which of its ids no text can give.
+    """Show what is in the vocabulary of TOKENIZER, and find tokens that no text gives.
 
     TOKENIZER is a published name such as gpt-4o, backend:value, a file such as tokenizer.json, or a backend with -O.
 
-    Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
-    text gives), 2 bad input.
+    Exit codes: 0 nothing found that is an error, 1 errors found (tokens that no text gives, special tokens that
+    ordinary text gives), 2 bad input.
     """
     from tokbench.api import load
     from tokbench.inspect.examine import examine
@@ -87,7 +87,7 @@ def _texts(path: str) -> list[str]:
 
 
 def _show(health: Inspection) -> None:
-    say(f"{health.vocab_size:,} ids")
+    say(f"{health.vocab_size:,} tokens")
     say(f"  by kind: {_counts(health.kinds)}")
     say(f"  by script: {_counts(health.scripts)}")
     say(f"  longest: {_some(health.longest)}")
@@ -104,7 +104,7 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
     shares = {name: f"{count:,} ({count / vocab_size:.1%})" for name, count in use.classes.items()}
     say("  by use: " + ", ".join(f"{name} {share}" for name, share in shares.items()))
     if "scaffold" not in use.classes:
-        say("  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen")
+        say("  this tokenizer does not list its merges: tokens that only serve to build others count as unseen")
     which = "are whole tokens that these texts never make; the most surprising first"
     show_candidates("candidates for glitch tokens", which, use.candidates, use.apart, vocab_size)
 

@@ -73,22 +73,22 @@ class Inspection:
 
 
 _RULES: Final = {
-    "special token from text": (Severity.ERROR, "ordinary text that spells their names gives them"),
-    "not as in the file": (Severity.ERROR, "the library gives these ids otherwise than the file"),
-    "unreachable": (Severity.ERROR, "no text that was tried gives these ids, in no context"),
+    "special token from text": (Severity.ERROR, "ordinary text that spells their names produces them"),
+    "not as in the file": (Severity.ERROR, "the library encodes these otherwise than the file says"),
+    "unreachable": (Severity.ERROR, "none of the texts tried produces these ids, in any context"),
     "no text found": (
         Severity.WARNING,
-        "bytes that are not UTF-8 alone, and no text that completes them was found to give these ids",
+        "partial UTF-8: no text was found that completes it and produces these ids",
     ),
     "junk": (Severity.WARNING, "long repeats of one character, or very long tokens"),
     "undecodable": (
         Severity.NOTE,
-        "they decode to U+FFFD, as half a character does, so that no text is known in which to look for them",
+        "they decode to U+FFFD, as half a character does, so no text is known to test them with",
     ),
     "never UTF-8": (Severity.NOTE, "bytes that no UTF-8 text has, such as 0xFF"),
-    "twin": (Severity.NOTE, "never given, since another id stands for the same bytes, as with byte fallback"),
-    "duplicate": (Severity.NOTE, "several ids stand for the same bytes"),
-    "special": (Severity.NOTE, "special tokens, which ordinary text does not give"),
+    "twin": (Severity.NOTE, "never produced: another id has the same bytes, as with byte fallback"),
+    "duplicate": (Severity.NOTE, "several ids have the same bytes"),
+    "special": (Severity.NOTE, "special tokens, which ordinary text does not produce"),
     "gap": (Severity.NOTE, "ids without any bytes: not used"),
 }
 
@@ -155,7 +155,7 @@ def _unreachable(
             yield "no text found", token_of(listing, i)
         else:
             instead = attempt(lambda data=data: list(tokenizer.encode(data.decode())))  # type: ignore[misc]
-            remark = instead.reason if isinstance(instead, Failure) else f"its text gives {instead}"
+            remark = instead.reason if isinstance(instead, Failure) else f"its text is encoded as {instead}"
             yield "unreachable", token_of(listing, i, remark)
 
 

@@ -41,17 +41,6 @@ class Usage(StrEnum):
     """Not built; without listed merges, not emitted."""
 
 
-def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Count ids that were built, to be emitted or merged further; ``None`` without listed merges.
-
-    >>> import tokbench
-    >>> built_counts(tokbench.load("utf8_bytes"), np.ones(256, dtype=np.int64)) is None
-    True
-    """
-    order = _order(tokenizer)
-    return None if order is None else Curve(order, emitted).built
-
-
 def _order(tokenizer: Tokenizer) -> MergeOrder | None:
     try:
         return merge_order(tokenizer)

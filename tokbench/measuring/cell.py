@@ -16,25 +16,7 @@ from tokbench.results.cells import Cell, Status, TokenizerState
 Values = Mapping[str, Measured | NotApplicable]
 PlainValues: TypeAlias = Mapping[str, Measured | NotApplicable | Failure]
 
-_NO_VALUE: Final = Failure("the metric gave no value and no reason")
-
-
-def make_cell(
-    tokenizer: PreparedTokenizer,
-    corpus: str,
-    group: str,
-    metric: Metric,
-    values: Values | Failure,
-    seen: float | None = None,
-    share: float | None = None,
-) -> Cell:
-    """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
-
-    ``seen`` is the share of the documents on which the tokenizer was trained, ``share`` the share that counts;
-    ``None`` for unknown, and for all.
-    """
-    known = values if isinstance(values, Failure) else plain_values(values)
-    return cell_of(tokenizer, (corpus, group), metric, known, seen, share)
+_NO_VALUE: Final = Failure("the metric returned neither a value nor a reason")
 
 
 def plain_values(values: object) -> PlainValues:
@@ -53,7 +35,11 @@ def cell_of(
     seen: float | None = None,
     share: float | None = None,
 ) -> Cell:
-    """Make the cell of a plain value, see :func:`make_cell`; ``at`` is corpus and group."""
+    """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
+
+    ``at`` is corpus and group, ``seen`` the share of the documents on which the tokenizer was trained, ``share`` the
+    share that counts; ``None`` for unknown, and for all.
+    """
     place = (tokenizer.name, *at, metric.id)
     if problem := _problem(tokenizer, metric):
         return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])

@@ -197,7 +197,7 @@ class EncodedShard:
             lost[k] = lost_text(text, back.replace(unknown, _UNKNOWN) if unknown and unknown not in text else back)
         edits, characters = lost.T
         exact = self.exact.astype(np.int64)
-        characters = np.minimum(characters, self.shard.n_chars)  # NFC takes a few characters apart
+        characters = np.minimum(characters, self.shard.n_chars)  # NFC decomposes a few characters
         return {"exact": exact, "edits beyond NFC": edits, "lost characters": characters}
 
     @property

@@ -55,7 +55,7 @@ class PairedChange(NamedTuple):
     """The difference of two ratios of the same documents, or their quotient."""
 
     low: float | None = None
-    """The lower end of its 95 % interval; ``None`` if there is none."""
+    """The lower end of its 95% interval; ``None`` if there is none."""
     high: float | None = None
     p: float | None = None
     """The p-value of the difference from 0; ``None`` without an interval, or for a quotient."""

@@ -16,7 +16,7 @@ from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec, CountsFile
 from tokbench.tokenizers.options import GivenOptions, Options
 
-DESIGNED: Final = "the texts were chosen and not drawn, so that nothing is inferred from them"
+DESIGNED: Final = "curated texts: no intervals"
 """The reason why numbers on a designed corpus have no intervals."""
 
 
@@ -37,7 +37,7 @@ class PlannedTokenizer:
     """The entry of the configuration, which may make several tokenizers."""
     spec: BackendSpec
     options: Options
-    given: GivenOptions
+    raw_options: GivenOptions
     """The options as they were written."""
     train_on: tuple[str, ...]
     """Corpora; empty if it is loaded."""
@@ -46,8 +46,8 @@ class PlannedTokenizer:
     """The run goes on without it."""
     same_as: str
     """The tokenizer whose ids it must give, if any."""
-    where: str
-    absent: str
+    location: str
+    unavailable_reason: str
     corpora: tuple[str, ...] = ()
     """Those on which it is measured; empty for all that are evaluated."""
 

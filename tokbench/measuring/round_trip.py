@@ -9,7 +9,7 @@ equivalent texts are the same text (Unicode Standard Annex #15). Unknown tokens 
 * *lossy, ranked*: the character error rate on the corpus is at most .001, or what the configuration allows.
 * *lossy*: all others. They are not ranked.
 
-A tokenizer that decodes one U+2581 of 149,534 characters as a space is ranked, and one that loses 1 % is not:
+A tokenizer that decodes one U+2581 of 149,534 characters as a space is ranked, and one that loses 1% is not:
 
 >>> Loss(exact=False, cer=1 / 149_534).round_trip().value, Loss(exact=False, cer=0.01).round_trip().value
 ('lossy, ranked', 'lossy')

@@ -90,7 +90,7 @@ def token_ends(encoded: EncodedShard) -> TokenEnds:
     return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(encoded.shard), dtype=np.bool_))
 
 
-class LaidWords(NamedTuple):
+class WordsOnTokens(NamedTuple):
     """The words of the aligned documents of a shard, laid onto their tokens."""
 
     words: Spans
@@ -104,7 +104,7 @@ class LaidWords(NamedTuple):
 
         >>> at = np.array([0, 0])  # "dogs bark" as "do", "gs", " bark"
         >>> words = Spans(np.array([0, 5]), np.array([4, 9]), at)
-        >>> LaidWords(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
+        >>> WordsOnTokens(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
         [True, False]
         """
         cut = np.zeros(len(self.tokens), dtype=np.bool_)
@@ -115,22 +115,22 @@ class LaidWords(NamedTuple):
             cut[turn] = (following < self.words.ends[turn]) & (tokens < len(self.ends))
         return cut
 
-    def where(self, chosen: NDArray[Any]) -> LaidWords:
-        return LaidWords(self.words.where(chosen), self.tokens[chosen], self.ends)
+    def where(self, chosen: NDArray[Any]) -> WordsOnTokens:
+        return WordsOnTokens(self.words.where(chosen), self.tokens[chosen], self.ends)
 
 
-def lay_words(encoded: EncodedShard, unit: Unit, words: Spans) -> LaidWords:
+def words_on_tokens(encoded: EncodedShard, unit: Unit, words: Spans) -> WordsOnTokens:
     """Lay the words of a shard in a unit onto its tokens, once for all families."""
 
-    def lay() -> LaidWords:
+    def lay() -> WordsOnTokens:
         ends, aligned = token_ends(encoded)
         counted = words if aligned.all() else words.where(aligned[words.documents])
-        return LaidWords(counted, np.searchsorted(ends, counted.starts, side="right"), ends)
+        return WordsOnTokens(counted, np.searchsorted(ends, counted.starts, side="right"), ends)
 
     return encoded.cached(("laid words", unit), lay)
 
 
-Choose = Callable[[EncodedShard, LaidWords], NDArray[np.bool_]]
+Choose = Callable[[EncodedShard, WordsOnTokens], NDArray[np.bool_]]
 """Returns bool[w], the words that count, of those in aligned documents."""
 
 
@@ -144,7 +144,7 @@ class AlignedWords(SummedMetric):
     def map(self, encoded: EncodedShard) -> UnitSums:
         shard, aligned = encoded.shard, token_ends(encoded).aligned
         unit, words, lacking = words_of(self._options, shard, placed=True)
-        laid = LaidWords(words, words.starts, words.starts) if lacking else lay_words(encoded, unit, words)
+        laid = WordsOnTokens(words, words.starts, words.starts) if lacking else words_on_tokens(encoded, unit, words)
         documents = laid.words.documents
         columns: dict[str, NDArray[Any]] = {
             self._metric.of[0]: count_by_document(shard, documents, self._choose(encoded, laid)),

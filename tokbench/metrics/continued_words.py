@@ -11,7 +11,7 @@ from tokbench.measuring.counted import TOKEN_PLACES
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.word_units import AlignedWords, LaidWords, WordOptions
+from tokbench.measuring.word_units import AlignedWords, WordOptions, WordsOnTokens
 
 _METRIC: Final = Metric(
     "continued_word_rate",
@@ -28,7 +28,7 @@ _METRIC: Final = Metric(
 )
 
 
-def _cut(_: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
+def _cut(_: EncodedShard, laid: WordsOnTokens) -> NDArray[np.bool_]:
     return laid.cut()
 
 

@@ -48,12 +48,11 @@ SPEC: Final = MetricFamily(
     values=(
         Metric("fertility", "tokens/word", "lower", headline=True, role=Role.TOKENS_PER_WORD).means(
             "Σ tokens / Σ words",
-            "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names "
-            "the word: gold words if the configuration asks for them; else UAX #29 words; what stands between "
-            "spaces for Korean; for Thai, Lao, Khmer, Burmese, Chinese and Japanese the words of ICU's "
-            "dictionaries where the extra icu is installed, and without it a letter or digit with its combining "
-            "marks; syllables for Tibetan and Dzongkha; pre-tokens in tables of counts. Not comparable between "
-            "groups whose units differ.",
+            "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names the word: "
+            "gold words if the configuration asks for them; else UAX #29 words; space-separated words for Korean; for "
+            "Thai, Lao, Khmer, Burmese, Chinese and Japanese the words of ICU's dictionaries where the extra icu is "
+            "installed, and without it a letter or digit with its combining marks; syllables for Tibetan and "
+            "Dzongkha; pre-tokens in tables of counts. Not comparable between groups whose units differ.",
         ),
         Metric("words", "words", "none", loss_cannot_help="it is counted on the text alone").means(
             "Σ words", "Words of the text, in the unit of the fertility."

@@ -44,15 +44,15 @@ class Nsl(PairedSums):
 
 SPEC: Final = MetricFamily(
     name="nsl",
-    summary="normalized sequence length: tokens in proportion to those of a reference tokenizer",
+    summary="normalized sequence length: tokens relative to a reference tokenizer",
     text=Nsl,
     options=NslOptions,
     values=(
         Metric("nsl", "times the reference", "lower", label="sequence length").means(
             "Σ tokens / Σ tokens of the reference tokenizer for the same documents",
             "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "
-            "'reference' names. The interval is paired, as both are measured on the same documents. There is no "
-            "value where the rule of loss leaves one of the two out.",
+            "'reference' names. The interval is paired, as both are measured on the same documents. No value where "
+            "either tokenizer loses too much text to be ranked.",
         ),
     ),
 )

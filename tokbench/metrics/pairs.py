@@ -93,12 +93,10 @@ SPEC: Final = MetricFamily(
     values=(
         Metric("rank", "rank", "lower", role=Role.RANK).means(
             "1 + tokenizers that need significantly fewer tokens",
-            "Rank by number of tokens; 1 if no tokenizer needs significantly fewer. Every two tokenizers "
-            "are compared "
-            "on the same documents by a paired jackknife. Holm's correction over all pairs of a group, "
-            "in which copies count once, keeps false differences to at most 1 group in 20. A tokenizer that the "
-            "rule of loss leaves out of a group has no rank there, and none has one where documents are too few "
-            "for intervals.",
+            "Rank by number of tokens; 1 if no tokenizer needs significantly fewer. Every two tokenizers are compared "
+            "on the same documents by a paired jackknife. Holm's correction over all pairs of a group, in which "
+            "copies count once, keeps false differences to at most 1 group in 20. A tokenizer that loses too much "
+            "text in a group has no rank there. Where documents are too few for intervals, no tokenizer has one.",
         ),
     ),
 )

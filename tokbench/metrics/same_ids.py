@@ -9,17 +9,17 @@ from tokbench.measuring.metric import Metric, Role
 
 SPEC: Final = MetricFamily(
     name="same_ids",
-    summary="whether two engines of one vocabulary give the same ids",
+    summary="whether two engines of one vocabulary produce the same ids",
     values=(
         Metric("same_ids", "share of documents", "higher", role=Role.SAME_IDS).means(
             "documents with equal ids / documents",
-            "Share of documents of which the ids are those of the tokenizer that 'same_as' names. Where it is not "
-            "1, the two do not do the same work, and the tokenizer is not timed.",
+            "Share of documents with exactly the ids of the tokenizer that 'same_as' names. Below 1, the two do "
+            "different work, and the tokenizer is not timed.",
         ),
         Metric("same_counts", "share of documents", "higher", role=Role.SAME_COUNTS).means(
             "documents with as many tokens / documents",
-            "Share of documents of which a tokenizer that gives no ids counts as many tokens as the one that "
-            "'same_as' names. Where it is not 1, the tokenizer is not timed. Equal counts do not prove equal ids.",
+            "For a tokenizer without ids: the share of documents with the token count of the tokenizer that 'same_as' "
+            "names. Below 1, the tokenizer is not timed. Equal counts do not prove equal ids.",
         ),
     ),
 )

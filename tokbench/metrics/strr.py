@@ -12,10 +12,10 @@ from tokbench.measuring.counted import TOKEN_PLACES
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.word_units import AlignedWords, LaidWords, WordOptions, token_ends, unknown_tokens
+from tokbench.measuring.word_units import AlignedWords, WordOptions, WordsOnTokens, token_ends, unknown_tokens
 
 
-def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def kept_whole(shard: Shard, laid: WordsOnTokens, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find words in one token without other text but white space; ``laid`` words are not cut."""
     words, token, ends = laid
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
@@ -28,7 +28,7 @@ def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDA
     return covered & alone
 
 
-def _single(encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
+def _single(encoded: EncodedShard, laid: WordsOnTokens) -> NDArray[np.bool_]:
     unknown = unknown_tokens(encoded)[np.repeat(token_ends(encoded).aligned, encoded.tokens)]
     kept = ~laid.cut()
     kept[kept] = kept_whole(encoded.shard, laid.where(kept), unknown)
@@ -39,11 +39,11 @@ _METRIC: Final = Metric(
     "strr", "share of words", "higher", of=("whole", "words"), headline=True, needs=TOKEN_PLACES
 ).means(
     "words that one token covers with nothing else but white space / words",
-    "Single token retention rate: share of words that are one token, found in running text by byte "
-    "positions, never by encoding a word alone. The token may hold white space beside the word (the "
-    "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
-    "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not round-trip "
-    "count only where the tokenizer says itself where its tokens lie.",
+    "Single token retention rate: share of words that are one token, found in running text by byte positions, never "
+    "by encoding a word alone. The token may hold white space next to the word (the space before it, in most "
+    "vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' whole, and the unknown token keeps no "
+    "word. Words as in fertility. Documents that do not round-trip count only where the tokenizer says itself where "
+    "its tokens lie.",
 )
 
 

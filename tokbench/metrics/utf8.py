@@ -24,7 +24,7 @@ def count_split(encoded: EncodedShard, _: object) -> Counts:
     """Count characters, tokens and clusters that are split; leave out documents whose tokens have other bytes."""
     shard = encoded.shard
     ends, aligned = token_ends(encoded)
-    # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
+    # Offsets of a tokenizer that changes the text need not separate the bytes of one character.
     counted = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
     if not counted[aligned].all():
         ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
@@ -72,9 +72,9 @@ def _split_clusters(inside: NDArray[np.bool_], ends: NDArray[np.int64]) -> NDArr
     return first
 
 
-_COUNTED: Final = "Counted are the documents that round-trip, where the bytes of the tokens are those of the text."
+_COUNTED: Final = "Only documents that round-trip are counted: there the bytes of the tokens are the bytes of the text."
 
-_BASIS: Final = Basis("counted", "no document came back exactly")
+_BASIS: Final = Basis("counted", "no document round-trips")
 _lower = partial(Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
 
 SPEC: Final = counted(
@@ -87,14 +87,14 @@ SPEC: Final = counted(
     ),
     _lower("partial_tokens", "share of tokens", of=("partial_tokens", "tokens")).means(
         "tokens that begin or end inside the bytes of a code point / tokens",
-        "Share of tokens that are not whole characters: nobody can show one of them by itself, and a model "
-        f"that stops after one has written invalid UTF-8. {_COUNTED}",
+        "Share of tokens that are not whole characters: none of them can be shown by itself, and a model that stops "
+        f"after one has written invalid UTF-8. {_COUNTED}",
     ),
     _lower("graphemes_split", "share of grapheme clusters", of=("split_clusters", "grapheme_clusters")).means(
         "grapheme clusters with a token boundary inside / grapheme clusters",
-        f"Share of extended grapheme clusters (UAX #29, rules of Unicode {GRAPHEME_RULES}; white space left "
-        "out) that a token boundary crosses: letters parted from their marks, emoji from their modifiers, and "
-        f"characters that are split. {_COUNTED}",
+        f"Share of extended grapheme clusters (UAX #29, rules of Unicode {GRAPHEME_RULES}; white space left out) that "
+        "a token boundary crosses: letters from their marks, emoji from their modifiers, and characters from their "
+        f"own bytes. {_COUNTED}",
     ),
     by_script=True,
 )

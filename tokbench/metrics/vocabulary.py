@@ -98,7 +98,7 @@ SPEC: Final = MetricFamily(
             "Share of the vocabulary that occurs in the text; it grows with the amount of text.",
         ),
         _of_use("distinct_tokens", "ids", "none").means(
-            "distinct ids in the text", "How many different ids occur in the text."
+            "distinct ids in the text", "Number of different tokens that occur in the text."
         ),
         _of_use("renyi_efficiency", "share of the maximum", "higher").means(
             "H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
@@ -109,7 +109,7 @@ SPEC: Final = MetricFamily(
             "-Σ p log2 p / log2(distinct ids)", "As renyi_efficiency, but with Shannon's entropy."
         ),
         _of_use("type_token_ratio", "share of tokens", "none", label="type-token ratio").means(
-            "distinct ids / tokens", "Different tokens of a token of text. It falls with the amount of text."
+            "distinct ids / tokens", "Different tokens per token of text. It falls with the amount of text."
         ),
         _of_use("token_entropy", "bits/token", "none", label="token entropy").means(
             "-Σ p log2 p, p the shares of the ids", "Shannon entropy of the tokens of the text, each on its own."

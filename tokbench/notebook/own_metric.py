@@ -31,7 +31,7 @@ class OwnMetric:
         return self._function(text, ids)
 
     def on(self, texts: Iterable[str], tokenizers: Mapping[str, Tokenizer]) -> pd.DataFrame:
-        r"""Return the metric of each tokenizer over some documents, with its 95 % jackknife interval.
+        r"""Return the metric of each tokenizer over some documents, with its 95% jackknife interval.
 
         Raises:
             InputError: without documents, or if the function returns something else.
@@ -64,7 +64,7 @@ class OwnMetric:
         try:
             return float(above), float(below)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{self.name} gave {given!r}; it must give a number, or two to divide") from error
+            raise InputError(f"{self.name} gave {given!r}; it must return a number, or two to divide") from error
 
 
 def metric(*, unit: str = "") -> Callable[[Measure], OwnMetric]:

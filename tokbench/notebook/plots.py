@@ -44,7 +44,9 @@ class Plots:
         self._report = report_of(results)
 
     def _find(self, section: str, kind: str, corpus: str, reason: str, end: str = "") -> Pictures:
-        names = [f"{kind}-{place}{end}" for place in find_corpora(self._report, corpus)]
+        return self._named(section, [f"{kind}-{place}{end}" for place in find_corpora(self._report, corpus)], reason)
+
+    def _named(self, section: str, names: Sequence[str], reason: str) -> Pictures:
         specs = [spec for spec in self._report.ordered_specs if spec.name == section]
         charts = [chart for spec in specs for chart in spec.charts(self._report.tables) if chart.name in names]
         if not charts:
@@ -52,8 +54,10 @@ class Plots:
         return Pictures(charts)
 
     def bar(self, corpus: str = "") -> Pictures:
-        """Return ranked bars of compression, best first, with intervals."""
-        return self._find("overview", "ranked", corpus, "it has no compression; .frame has the reasons")
+        """Return ranked bars of compression, best first: over all texts that count, or over those of a corpus."""
+        several = corpus and len({part.corpus for part in self._report.answer.slices}) > 1
+        names = [f"ranked-{place}" if several else "ranked" for place in find_corpora(self._report, corpus)]
+        return self._named("overview", names, "it has no compression; .frame has the reasons")
 
     def heat(self, name: str = "", corpus: str = "") -> Pictures:
         """Return a heat map of a metric or of a family's first: groups down, tokenizers across."""

@@ -35,7 +35,7 @@ def three_lines(results: Results) -> str:
 
     >>> print(three_lines(Results(name="mine")))
     Results 'mine': 0 tokenizers on 0 corpora
-    no cell has a number
+    no results
     next: .frame
     """
     return "\n".join(cut(visible(line), _LONGEST_LINE) for line in SmallPage(Report(results)).lines)
@@ -64,7 +64,7 @@ class SmallPage:
         measured = sum(cell.value is not None for cell in self.report.results.cells)
         if not measured:
             return _NOTHING
-        return " ".join(self.report.answer.sentences) or f"{measured:,} cells have a number"
+        return " ".join(self.report.answer.sentences) or f"{measured:,} results"
 
     @property
     def next_steps(self) -> list[str]:
@@ -129,7 +129,7 @@ class SmallPage:
         ]
 
 
-_NOTHING: Final = "no cell has a number"
+_NOTHING: Final = "no results"
 
 
 def find_metric(report: Report, name: str) -> str:

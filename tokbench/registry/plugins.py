@@ -25,7 +25,7 @@ import pluggy
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 from tokbench.foundation.packages import OWN, bringing, install, is_own
 from tokbench.registry import hookspecs
-from tokbench.registry.parts import declared
+from tokbench.registry.modules import declared
 from tokbench.registry.signatures import wrong_signatures
 
 if TYPE_CHECKING:
@@ -117,15 +117,18 @@ class Catalogue(Generic[S]):
                 that did not load.
         """
         entries = self.entries
-        if name in entries:
-            return entries[name].spec
+        if name not in entries:
+            raise InputError(self.why_unknown(name, self.kind, [*self._own, *entries]))
+        return entries[name].spec
+
+    def why_unknown(self, name: str, called: str, known: Iterable[str]) -> str:
+        """Return which plugin or package may bring a name, or that it is unknown as what it is ``called``."""
         if likely := self.not_loaded(name):
-            raise InputError(likely)
+            return likely
         if package := bringing(self.kind, name):
-            raise InputError(f"{self.kind} {name!r} comes with the package {package}: {install(package)}")
+            return f"{self.kind} {name!r} comes with the package {package}: {install(package)}"
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
-        advice = did_you_mean(name, [*self._own, *entries])
-        raise InputError(f"unknown {self.kind} {name!r}; {advice}{_not_loaded(unloaded)}")
+        return f"unknown {called} {name!r}; {did_you_mean(name, known)}{_not_loaded(unloaded)}"
 
     def not_loaded(self, name: str) -> str:
         """Return which plugin may hold a name and did not load, and why, or an empty string."""

@@ -18,6 +18,7 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
     "StudySpec": {
         "run": "context, options",
         "check": "plan, options",
+        "outlook": "plan, options",
         "lacks": "metric",
     },
     "SectionSpec": dict.fromkeys(("build", "charts", "answer", "lead", "notes"), "tables"),

@@ -19,19 +19,19 @@ CANONICAL, LOSSY_RANKED = "≡", "§"
 LEGENDS: Final[Mapping[str, str]] = {
     CANONICAL: "≡ equal up to NFC: some texts are decoded as canonically equivalent ones, which loses nothing",
     LOSSY_RANKED: "§ lossy but ranked: few characters are lost (0.1%, or what most_lost allows)",
-    LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or than most_lost allows",
+    LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or more than most_lost allows",
     UNCHECKED: "? round trip not measured here, so that it is never best",
     PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
     "tokenizers may have other documents, so that it is never best, and is sorted behind them",
 }
 
 UNBOUND: Final = "–"
-_NO_INTERVAL_LEGEND: Final = "grey has no interval: too few documents for one"
+_NO_INTERVAL_LEGEND: Final = "grey: no interval, because of too few documents"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
     "bold: the best of a column and any not significantly different from it, unless most are equal or none can be "
-    "compared; cells with †, ‡, ? or ◐ and baselines do not compete; numbers that cannot be compared document by "
+    "compared; results with †, ‡, ? or ◐ and baselines do not compete; numbers that cannot be compared document by "
     "document, such as speeds, tie if their intervals overlap"
 )
 NOT_CHECKED_LEGEND: Final = (
@@ -63,6 +63,7 @@ class DisplayCell:
         unbound: the configuration names other corpora for the tokenizer.
         missed: not measured, or failed, although due.
         measured: the share of the documents in a stopped run; ``None`` for all.
+        raw: the number itself where ``text`` compares it with the best.
     """
 
     text: str
@@ -77,6 +78,7 @@ class DisplayCell:
     missed: bool = False
     baseline: bool = False
     measured: float | None = None
+    raw: str = ""
 
     @property
     def marks(self) -> str:
@@ -156,19 +158,19 @@ class Series:
             if not cell.competes and not cell.lossy:
                 return 3, sign * cell.value
             if cell.round_trip in {RoundTrip.UNKNOWN, RoundTrip.NOT_CHECKED}:
-                return 1, 0.0
+                return 1, sign * cell.value
             return 4 * cell.lossy, sign * cell.value
 
         return sorted(self.cells, key=key)
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent; 0 % and 100 % are exact.
+    """Return a share in whole percent; 0% and 100% are exact.
 
     >>> percent(0.434), percent(0.0001), percent(0.9999), percent(1)
-    ('43 %', '1 %', '99 %', '100 %')
+    ('43%', '1%', '99%', '100%')
     """
-    return f"{share * 100:.0f} %" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)} %"
+    return f"{share * 100:.0f}%" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)}%"
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
@@ -189,15 +191,15 @@ def in_sample_legend(shares: Sequence[float]) -> str:
     """Return the meaning of †, with the shares that were trained on.
 
     >>> in_sample_legend([0.34])
-    '† 34 % of the evaluated documents were in the training text'
+    '† 34% of the evaluated documents were in the training text'
     >>> in_sample_legend([1.0, 0.34, 0.5])
-    '† 34 to 100 % of the evaluated documents were in the training text, see the single cells'
+    '† 34 to 100% of the evaluated documents were in the training text, see the single results'
     """
     if not shares:
         return ""
     low, high = (Style("share", 0).show(share) for share in (min(shares), max(shares)))
-    some, more = (low, "") if low == high else (f"{low} to {high}", ", see the single cells")
-    return f"{IN_SAMPLE} {some} % of the evaluated documents were in the training text{more}"
+    some, more = (low, "") if low == high else (f"{low} to {high}", ", see the single results")
+    return f"{IN_SAMPLE} {some}% of the evaluated documents were in the training text{more}"
 
 
 def display_cell(
@@ -219,7 +221,7 @@ def display_cell(
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
         interval += " rough" if interval and cell.reason else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
-        title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
+        title.append(f"95% interval {low} to {exact(cell.ci_high, cell.unit)}")
     title.append(cell.reason or ("" if cell.ci_low is not None else "no interval: see its definition"))
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")

@@ -124,8 +124,9 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids"] = ""
-    """``advice`` is narrow, ``headline`` large, ``lead`` bold, ``legend`` small, ``bad`` a failure, ``ids`` digits."""
+    kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids", "ranks"] = ""
+    """``advice`` is narrow, ``headline`` large, ``lead`` bold, ``legend`` small, ``bad`` a failure, ``ids`` digits;
+    ``ranks`` is computed again for the texts and tokenizers that a reader chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,6 @@ class Table:
     label: str = ""
     look: str = ""
     """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
-    tall: bool = False
     fit: bool = False
 
 

@@ -104,10 +104,9 @@ class HtmlNodes:
         named = any(column.line for column in table.columns)
         head = Markup("").join(map(self._column, table.columns))
         return Markup(
-            '<div class="box{}" tabindex="0" role="region" aria-label="{}">\n<table{}{}>\n<caption>{}</caption>\n'
+            '<div class="box" tabindex="0" role="region" aria-label="{}">\n<table{}{}>\n<caption>{}</caption>\n'
             "{}<tbody>\n{}</tbody>\n</table>\n</div>\n"
         ).format(
-            " tall" if table.tall else "",
             safe_text(table.label) if table.label else caption.striptags(),
             _class(look),
             Markup(" data-fit") if table.fit else "",
@@ -170,9 +169,10 @@ class HtmlNodes:
         look = " ".join(filter(None, ["" if shown.heat else "n", colour, "best" * cell.best, grey, absent]))
         # There are tens of thousands of these cells, and a format string with markup takes ten times as long.
         parts = ["<td", f' class="{look}"' if look else ""]
-        if cell.value is not None and not shown.heat:
-            parts += [f' data-v="{cell.value}"', "" if cell.competes else " data-aside"]
-        parts += [' title="', safe_text(cell.title), '">', safe_text(cell.text)]
+        if cell.value is not None and (cell.raw or not shown.heat):
+            parts += [f' data-v="{cell.value}"', "" if cell.competes or shown.heat else " data-aside"]
+        text = f'<span>{cell.text}</span><span class="raw">{cell.raw}</span>' if cell.raw else safe_text(cell.text)
+        parts += [' title="', safe_text(cell.title), '">', text]
         if cell.marks:
             parts.append(f"<sup>{cell.marks}</sup>")
         if cell.share:

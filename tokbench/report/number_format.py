@@ -1,4 +1,4 @@
-"""Formats numbers: the same digits down a column, and only exact values become 0 or 100 %."""
+"""Formats numbers: the same digits down a column, and only exact values become 0 or 100%."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Style:
         edges = (0.0, 100.0) if self.kind == "share" else (0.0,)
         for decimals in range(self.decimals, _MOST_DECIMALS + 1):
             text = f"{scaled:.{decimals}f}"
-            # 999,999 documents of a million must not become 100 %, nor one of them 0 %.
+            # 999,999 documents of a million must not become 100%, nor one of them 0%.
             if scaled == float(text) or float(text) not in edges:
                 return text
         return _significant(scaled, 2) if abs(scaled) < 1 else f"<{round(scaled)}"
@@ -80,12 +80,13 @@ def exact(value: float, unit: str) -> str:
     """Return a number with its unit, for a sentence.
 
     >>> exact(0.123456789, "share of words"), exact(3.14159265, "bytes/token"), exact(1234567, "tokens")
-    ('12.3457 % of words', '3.14159 bytes/token', '1,234,567 tokens')
+    ('12.3457% of words', '3.14159 bytes/token', '1,234,567 tokens')
     """
     if float(value).is_integer() and abs(value) >= 1000:  # noqa: PLR2004
         return f"{value:,.0f} {unit}".rstrip()
     scaled = value * 100 if unit.startswith("share") else value
-    return f"{scaled:.6g} {unit_label(unit)}".rstrip()
+    label = unit_label(unit)
+    return f"{scaled:.6g}{'' if label.startswith('%') else ' '}{label}".rstrip()
 
 
 def byte_size(count: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tokbench.report.answer.answer import Answer, answer_of
+from tokbench.report.answer.page_data import ChipRow, chip_rows, packed_answer
 from tokbench.report.document import Line, Node, Section
 from tokbench.report.section import SectionSpec
 from tokbench.report.sections.answer import answer_document
@@ -59,6 +60,14 @@ class Report:
     @cached_property
     def answer_section(self) -> Section | None:
         return answer_document(self.tables, self.answer, [node for nodes in self._leads.values() for node in nodes])
+
+    @cached_property
+    def page_data(self) -> str:
+        return packed_answer(self.tables, self.answer)
+
+    @cached_property
+    def chips(self) -> list[ChipRow]:
+        return chip_rows(self.tables, self.answer)
 
     @cached_property
     def _leads(self) -> dict[str, Sequence[Node]]:

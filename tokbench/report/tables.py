@@ -216,7 +216,7 @@ class CellTables:
             title = f"measured on {plain(', '.join(tokenizer.corpora))} only"
             return DisplayCell(text=UNBOUND, title=title, unbound=True)
         if tokenizer.state == TokenizerState.READY:
-            return DisplayCell(text="not run", title="the run has no such cell", missed=True)
+            return DisplayCell(text="not run", title="the run has no such result", missed=True)
         return DisplayCell(text=tokenizer.state.value, title=plain(tokenizer.reason or "no reason given"), missed=True)
 
     @property

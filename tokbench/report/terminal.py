@@ -60,8 +60,9 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
     if folder:
         seconds = results.seconds + (results.durations.reports or 0.0)
         page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
-        speeds = "" if report.tables.timed else "; speeds: tokbench run speed"
-        last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{speeds} (with -v a run says more)"
+        further = "" if report.tables.timed else "; speeds: tokbench run speed"
+        further += "" if verbose else " (with -v a run says more)"
+        last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{further}"
         console.print()
         console.print(_text(last), soft_wrap=True)
 
@@ -83,9 +84,7 @@ def _print_answer(answer: Answer, console: Console) -> None:
 
 def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
     # A tokenizer that did not run has a line with the reason below.
-    ranked = [each.tokenizer for each in report.answer.ranking.standings]
     names = ready_tokenizers(report.tables, main_columns(report.tables))
-    names.sort(key=lambda name: ranked.index(name) if name in ranked else len(ranked))
     shown = names if verbose else names[:_MOST_ROWS]
     if not shown:
         return

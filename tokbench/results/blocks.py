@@ -1,4 +1,4 @@
-"""The blocks of ``results.json`` beside the cells, each a documented dataclass."""
+"""The blocks of ``results.json`` other than the cells, each a documented dataclass."""
 
 from __future__ import annotations
 
@@ -389,7 +389,7 @@ class PairComparison:
     difference: float
     """Tokens saved as a share of the other's tokens; never above 0."""
     ci_low: float | None
-    """The lower end of its 95 % interval; ``None`` if nothing varies."""
+    """The lower end of its 95% interval; ``None`` if nothing varies."""
     ci_high: float | None
     """The upper end, likewise."""
     n: int
@@ -419,7 +419,7 @@ class PairMatrix:
     values: list[list[float | None]]
     """For each name, its numbers with each name up to itself; ``None`` for no number."""
     ci_low: list[list[float | None]] = field(default_factory=list)
-    """The lower ends of the 95 % intervals, in the same order; empty for none."""
+    """The lower ends of the 95% intervals, in the same order; empty for none."""
     ci_high: list[list[float | None]] = field(default_factory=list)
     """The upper ends, likewise."""
     likeness: bool = False

@@ -76,7 +76,7 @@ class CellTable:
     value: list[Number] = field(default_factory=list)
     """For each cell its number, ``null`` unless ``status`` is ``ok``; never NaN."""
     ci_low: list[Number] = field(default_factory=list)
-    """For each cell the lower end of its 95 % interval; ``null`` where there is none."""
+    """For each cell the lower end of its 95% interval; ``null`` where there is none."""
     ci_high: list[Number] = field(default_factory=list)
     """For each cell the upper end, likewise."""
 

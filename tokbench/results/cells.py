@@ -66,7 +66,7 @@ class Cell:
     unit: str = ""
     """Its unit. Where words are counted, the unit names the definition of a word."""
     ci_low: float | None = None
-    """The lower end of its 95 % interval; ``None`` where there is none."""
+    """The lower end of its 95% interval; ``None`` where there is none."""
     ci_high: float | None = None
     """The upper end, likewise."""
     n: int = 0

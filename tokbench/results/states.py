@@ -26,7 +26,7 @@ Place: TypeAlias = tuple[str, str, str, str]
 """Tokenizer, corpus, group and metric family of a state."""
 
 _LEVEL: Final = 4
-"""Level 6 takes twice as long, for a file that is smaller by 6 %."""
+"""Level 6 takes twice as long, for a file that is smaller by 6%."""
 
 
 class _Row(NamedTuple):
@@ -129,7 +129,7 @@ def _states_in(path: Path, described: StatesFile | None) -> Iterator[RawState]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        advice = "copy it there from the run's folder; the cells and reports do not need it"
+        advice = "copy it there from the run's folder; the results and reports do not need it"
         raise ResultsError(f"{path}: the raw states cannot be read: {error.strerror}; {advice}") from error
     if described and hashlib.sha256(data).hexdigest() != described.sha256:
         raise ResultsError(f"{path}: is not the file that results.json was written with (its sha256 is another)")

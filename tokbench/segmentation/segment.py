@@ -127,7 +127,7 @@ def text_sums(encoded: EncodedShard) -> Sums:
 
 
 def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
-    r"""Return the bytes that an id stands for; what it decodes to if the tokenizer does not give them.
+    r"""Return the bytes of an id; what it decodes to if the tokenizer does not give them.
 
     >>> import tokbench
     >>> own_bytes(tokbench.load("utf8_bytes"), 0xE2)
@@ -224,7 +224,7 @@ class NamedTokenizers:
         if lacking := [tokenizer for tokenizer in ready if tokenizer.failure]:
             raise InputError(
                 [
-                    Problem(tokenizer.planned.where, f"tokenizer {tokenizer.name!r}: {tokenizer.reason}")
+                    Problem(tokenizer.planned.location, f"tokenizer {tokenizer.name!r}: {tokenizer.reason}")
                     for tokenizer in lacking
                 ]
             )

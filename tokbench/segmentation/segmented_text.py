@@ -137,7 +137,7 @@ class WorstDocument:
     """The UTF-8 bytes of the whole document."""
     shown: SegmentedText
     """The document, or the part of it with the most tokens; its first segmentation is that of the tokenizer. The second
-    one is that of the tokenizer that needs the fewest tokens for this text and gives it back; it is missing if that is
+    one is that of the tokenizer that needs the fewest tokens for this text and round-trips it; it is missing if that is
     the same tokenizer."""
 
     @property

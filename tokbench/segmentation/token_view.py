@@ -91,11 +91,11 @@ class SegmentationView:
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
         if self.round_trip == RoundTrip.CANONICAL:
-            remarks.append("decoding gives a canonically equivalent text, equal after NFC")
+            remarks.append("decodes to a canonically equivalent text, equal after NFC")
         elif line.back:
-            remarks.append(f"the text is lost in part: decoding gives {cut(visible(line.back), _LONGEST_BACK)}")
+            remarks.append(f"lossy: the text decodes to {cut(visible(line.back), _LONGEST_BACK)}")
         elif line.ids and not line.round_trip:
-            remarks.append("the text is lost: decoding gives nothing")
+            remarks.append("lossy: the text decodes to nothing")
         if line.ids and not line.ends:
             remarks.append("its tokens cannot be aligned with the text: they are shown as they decode")
         return remarks
@@ -220,9 +220,9 @@ def _token(token: TokenSpan) -> dict[str, object]:
 
 
 _LEGEND: Final = (
-    "Each colour is one token; point at it to see its id and bytes. An underlined token is not a token of every "
-    "tokenizer. A dashed border marks a part of a character. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes "
-    "that are no text as \\x and two digits."
+    "Each colour is one token; hover to see its id and bytes. Underlined: tokens that other tokenizers split "
+    "differently. A dashed border marks a part of a character. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, "
+    "bytes that are not text as \\x and two digits."
 )
 
 

@@ -78,7 +78,7 @@ class TokenRequest(Options):
 
     tokenizer: str = Field(description="the name of the tokenizer")
     id: int = Field(ge=0, description="the id")
-    merges: bool = Field(default=False, description="find out how BPE arrives there, which takes seconds at first")
+    merges: bool = Field(default=False, description="show the merges that build it; takes seconds at first")
 
 
 class SearchRequest(Options):

@@ -16,9 +16,9 @@ _SECONDS: Final = 10.0
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUNS]...")
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @tokenizer_options("A tokenizer that the page shows at first, as for 'tokbench show'; may be repeated.")
-@click.option("--no-store", is_flag=True, help="Train again; read nothing from the store, and keep nothing.")
+@click.option("--no-store", is_flag=True, help="Train again: read nothing from the cache, and keep nothing.")
 @common_options
 def serve(
     runs: tuple[Path, ...],
@@ -32,7 +32,8 @@ def serve(
     """Show text as tokens while you type, on a local page; and open finished RUNS there.
 
     RUNS are folders of runs, their results.json, or folders of such folders. Nothing leaves this machine. Open the
-    printed address with its token, without which nobody is served. Ctrl-C ends the server. Exit code 2 for bad input.
+    printed address with its token; requests without the token are refused. Ctrl-C ends the server. Exit code 2 for bad
+    input.
     """
     from contextlib import closing
 

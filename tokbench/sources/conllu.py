@@ -69,7 +69,9 @@ class _Sentence:
     def token(self, number: int, line: str) -> None:
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
-            message = f"has {len(columns)} columns, CoNLL-U has {_COLUMNS}: part them by single tabs, leave none out"
+            message = (
+                f"has {len(columns)} columns, CoNLL-U has {_COLUMNS}: separate them by single tabs, leave none out"
+            )
             self.refuse(number, f"{message}; write _ for what is empty")
         name, form, upos = columns[0], columns[1], columns[3]
         match = _ID.fullmatch(name)

@@ -27,9 +27,7 @@ class DatasetsOptions(RowOptions):
     config: str | None = Field(default=None, description="the dataset's configuration, where it has several")
     split: str = Field(default="train", description="the split to read")
     revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
-    limit: int | None = Field(
-        default=None, ge=1, description="how many documents to take, from the first; default: all"
-    )
+    limit: int | None = Field(default=None, ge=1, description="number of documents, from the first; default: all")
     group: RowGroup = Field(default="{split}", description="group name from {name}, {config}, {split} or any column")
 
     @model_validator(mode="after")
@@ -49,7 +47,7 @@ class DatasetsSource:
             msg = "the source 'datasets' needs the library of that name: pip install 'tokbench[datasets]'"
             raise InputError(msg) from error
         if options.path is not None and not options.path.is_dir():
-            msg = f"{str(options.path)!r} is no folder; relative paths start at the configuration file's folder"
+            msg = f"{str(options.path)!r} is not a folder; relative paths start at the configuration file's folder"
             raise InputError(msg)
         self._options = options
         self.licence = options.licence

@@ -34,7 +34,7 @@ class FileChoice(Options):
     """Options that choose among the files that match a path."""
 
     endings: tuple[str, ...] = Field(
-        default=(), description="endings of the files to take, such as [txt, md]; default: all"
+        default=(), description="endings of the files to read, such as [txt, md]; default: all"
     )
     leave_out: tuple[str, ...] = Field(
         default=(), description="files to leave out: ends of their paths, such as [es/notes.txt, draft*]"
@@ -266,7 +266,7 @@ class PathOptions(FileChoice):
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     group: str
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
-    get: Annotated[str, Field(description="the command that gets the files; told if they are missing")] = ""
+    get: Annotated[str, Field(description="the command that downloads the files, shown if they are missing")] = ""
 
 
 class GroupedFileOptions(PathOptions):
@@ -276,7 +276,7 @@ class GroupedFileOptions(PathOptions):
         default="{stem}",
         description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}, {language} (of programs)",
     )
-    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
+    groups: tuple[str, ...] = Field(default=(), description="groups to read, such as [en, de]; default: all")
 
 
 class SourceFiles:

@@ -24,10 +24,10 @@ class StdlibOptions(Options):
     """Options of ``source: python``."""
 
     packages: tuple[str, ...] = Field(
-        default=(), description="top-level modules and packages to take, such as [json, asyncio]; default: all"
+        default=(), description="top-level modules and packages to read, such as [json, asyncio]; default: all"
     )
     indentation: bool = Field(
-        default=False, description="keep of each indented line its indentation alone, and an x for the code"
+        default=False, description="keep only the indentation of each indented line, with x for the code"
     )
 
 

@@ -86,7 +86,7 @@ def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:
     try:
         return gold_segments(text, words)
     except AlignmentError as error:
-        message = f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text"
+        message = f"field {name!r} does not spell the text: {error}; write the morphemes as they are in the text"
         _refuse(place, number, message)
 
 

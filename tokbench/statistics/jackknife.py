@@ -1,6 +1,6 @@
 """Intervals and p-values: the jackknife over documents, and Student's t.
 
-Each interval is a cluster-robust 95 % interval (Miller 2024, "Adding Error Bars to Evals"; Riezler and Maxwell 2005,
+Each interval is a cluster-robust 95% interval (Miller 2024, "Adding Error Bars to Evals"; Riezler and Maxwell 2005,
 "On Some Pitfalls in Automatic Evaluation and Significance Testing for MT").
 """
 
@@ -32,7 +32,7 @@ _STRAIGHT: Final = 1e-6
 
 
 class Interval(NamedTuple):
-    """A 95 % interval, or the reason why there is none."""
+    """A 95% interval, or the reason why there is none."""
 
     low: float | None
     high: float | None
@@ -53,14 +53,14 @@ class Spread(NamedTuple):
         """Why an interval from this spread is rough, or empty.
 
         >>> Spread(0.1, 20, units=24).rough, Spread(0.1, 5, units=90).rough, Spread(0.1, 20, units=40).rough
-        ('rough: it rests on 24 documents', 'rough: it rests on few of its 90 documents', '')
+        ('rough: only 24 documents', 'rough: few of its 90 documents decide it', '')
         """
         if self.units < _ROUGH_UNITS:
-            return f"rough: it rests on {self.units} documents"
-        return f"rough: it rests on few of its {self.units} documents" if self.freedom < _ROUGH_FREEDOM else ""
+            return f"rough: only {self.units} documents"
+        return f"rough: few of its {self.units} documents decide it" if self.freedom < _ROUGH_FREEDOM else ""
 
     def around(self, value: float) -> tuple[float, float]:
-        """Return the 95 % interval of a value that cannot be negative.
+        """Return the 95% interval of a value that cannot be negative.
 
         It spans Student's, and Hall's, which allows for skewness (Hall 1992, "On the removal of skewness by
         transformation") and reaches at most 1.5 times as far.
@@ -72,7 +72,7 @@ class Spread(NamedTuple):
         return max(0.0, low), high
 
     def ends(self, value: float) -> tuple[float, float]:
-        """Return the 95 % interval of a value that may be negative; see :meth:`around`.
+        """Return the 95% interval of a value that may be negative; see :meth:`around`.
 
         >>> [round(end, 3) for end in Spread(0.1, 31).ends(0.1)]
         [-0.104, 0.304]
@@ -82,7 +82,7 @@ class Spread(NamedTuple):
         return value - self.error * below, value + self.error * above
 
     def p_value(self, difference: float) -> float:
-        """Return the p-value of a difference from 0, consistent with the 95 % interval.
+        """Return the p-value of a difference from 0, consistent with the 95% interval.
 
         >>> spread = Spread(0.1, 31, 0.3)
         >>> round(spread.p_value(spread.error * 2.039513), 4), round(spread.p_value(-spread.error * 2.796), 3)
@@ -177,7 +177,7 @@ def leave_out(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray
 
 
 def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
-    """Return the 95 % interval of a value that cannot be negative, from its values with each unit left out.
+    """Return the 95% interval of a value that cannot be negative, from its values with each unit left out.
 
     There is none for fewer than 10 units, or where nothing varies; with fewer than 30, or 8 degrees of freedom, it is
     rough. NaN in float64[g] ``left_out`` marks units without influence.
@@ -185,7 +185,7 @@ def interval(value: float, left_out: NDArray[np.float64], units: SampleUnits | N
     >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5])).reason
     'too few documents for an interval: 5, and it needs 10'
     >>> interval(2.5, np.array([2.4, 2.5, 2.6] * 4)).reason
-    'rough: it rests on 12 documents'
+    'rough: only 12 documents'
     """
     its_spread = spread(left_out, units)
     if its_spread is None:
@@ -207,7 +207,7 @@ def too_few(units: int, documents: int = 0) -> str:
 
 
 def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: SampleUnits | None = None) -> Interval:
-    """Return the 95 % interval of ``sum(above) / sum(below)``, from float64[g] by unit.
+    """Return the 95% interval of ``sum(above) / sum(below)``, from float64[g] by unit.
 
     >>> interval = jackknife(np.array([4.0, 5, 6] * 4), np.array([2.0] * 12))
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -221,7 +221,7 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: Sam
 
 
 def median_interval(values: NDArray[np.float64]) -> Interval:
-    """Return the 95 % interval of the median of independent values, by the sign test.
+    """Return the 95% interval of the median of independent values, by the sign test.
 
     It goes from the k-th smallest to the k-th largest of n values, k = floor((n - 1.96 sqrt(n)) / 2) (Conover 1999,
     "Practical Nonparametric Statistics", 3.2).
@@ -238,7 +238,7 @@ def median_interval(values: NDArray[np.float64]) -> Interval:
 
 @cache
 def student_t(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t, from the normal quantile by Cornish and Fisher's expansion.
+    """Return the 97.5% quantile of Student's t, from the normal quantile by Cornish and Fisher's expansion.
 
     Exact to three digits from 5 degrees of freedom on (Abramowitz and Stegun 26.7.5).
 

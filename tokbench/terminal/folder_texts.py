@@ -129,6 +129,15 @@ def _groups(path: Path, source: str, options: tuple[tuple[str, str], ...]) -> fr
     raise InputError("empty")
 
 
+def file_texts(texts: Texts) -> Iterator[tuple[str, str]]:
+    """Yield the path and the whole text of each file, rows joined by line ends."""
+    for (_, has_rows, source, _, *options), files in texts.kinds.items():
+        keys = dict(options) if has_rows else {"document": "file"}
+        for path in files:
+            documents = opened(source, {"path": glob.escape(str(path)), **keys}).documents()
+            yield str(path), "\n".join(document.text for document in documents)
+
+
 def corpora_of(texts: Texts) -> dict[str, FolderCorpus]:
     """Return the corpora of texts: prose and rows by language, and code by programming language."""
     corpora: dict[str, FolderCorpus] = {}
@@ -195,9 +204,13 @@ def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> 
 
 def describe(texts: Texts, corpora: Mapping[str, FolderCorpus]) -> Iterator[str]:
     """Yield lines on the contents of texts, and on what is left out."""
-    width = max(map(len, corpora))
     for name, corpus in corpora.items():
-        yield f"  {name:<{width}}  {_contents(corpus)}"
+        yield f"  {name:<{max(map(len, corpora))}}  {_contents(corpus)}"
+    yield from left_out(texts)
+
+
+def left_out(texts: Texts) -> Iterator[str]:
+    """Yield lines on the files that are left out, with the reasons."""
     if texts.left_out:
         yield "left out:"
     for reason, names in texts.left_out.items():

@@ -21,14 +21,14 @@ backend_options = click.option(
 )
 
 store_option = click.option(
-    "--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work."
+    "--no-store", is_flag=True, help="Ignore the cache of finished work: compute everything, and keep nothing."
 )
 
 model_option = click.option(
     "--model",
     default="",
     metavar="125m|1b|8b|WIDTHxLAYERS",
-    help="The model for which a vocabulary size is chosen; without one, a size for each of the first three.",
+    help="The model to choose a vocabulary size for [default: each of the first three].",
 )
 
 TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file such as tokenizer.json"
@@ -149,7 +149,7 @@ def _no_third_party(_context: click.Context, _option: click.Parameter, value: bo
 
 
 pictures_option = click.option(
-    "--pictures", is_flag=True, help="Write all charts as SVG and PNG, too, to the folder pictures beside the reports."
+    "--pictures", is_flag=True, help="Write all charts as SVG and PNG, too, to the folder pictures of the run."
 )
 
 
@@ -157,7 +157,7 @@ def common_options(command: F) -> F:
     """Add ``--debug`` and ``--no-third-party``, which every command has."""
     for name, remember, text in (
         ("--no-third-party", _no_third_party, "Load only the plugins that come with tokbench."),
-        ("--debug", _debug, "Show tracebacks of errors and of failed cells."),
+        ("--debug", _debug, "Show tracebacks of errors and failed results."),
     ):
         command = click.option(name, is_flag=True, expose_value=False, callback=remember, help=text)(command)
     return command
@@ -203,7 +203,7 @@ def override_options(command: F) -> F:
             "--limit",
             type=click.IntRange(min=1),
             metavar="N",
-            help="For a first look, measure at most N documents of each group; training reads all its text.",
+            help="For a first look, measure at most N documents of each group, and train on as few.",
         ),
     ):
         command = option(command)

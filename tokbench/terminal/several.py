@@ -62,6 +62,18 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
     _each(find_configs(given), overrides, lambda path, config: show(path, _checked(config, log)))
 
 
+def outlook_of(path: Path) -> list[str]:
+    """Return what is wrong with a configuration, its tokenizers unloaded, or else what its studies say before a run."""
+    from tokbench.config.read import read_config
+    from tokbench.engine.planning import make_plan, outlook
+    from tokbench.foundation.progress import silent
+    from tokbench.registry.plugins import load_registry
+
+    registry = load_registry()
+    plan = make_plan(read_config(path), registry, silent)
+    return [str(problem) for problem in plan.problems] or list(outlook(plan, registry))
+
+
 def _checked(config: Config, log: Log, executor: Executor | None = None) -> Checked:
     from tokbench.engine.check import check, worker_pool
     from tokbench.foundation.display import progress_shown
@@ -99,15 +111,15 @@ _INTERRUPTED: Final = 128
 """An exit code from here on is a signal."""
 
 
-def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -> int:
+def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int], *, as_json: bool = False) -> int:
     """Execute runs one after the other, and return the worst exit code.
 
-    A failed run is reported, and the next begins. An interruption ends all.
+    A failed run is reported, and the next begins. An interruption ends all. ``as_json`` keeps all else off the output.
     """
     worst = 0
     for number, run in enumerate(runs):
         if len(runs) > 1:
-            say(f"\n{number + 1} of {len(runs)}: {run.config}")
+            say(f"\n{number + 1} of {len(runs)}: {run.config}", err=as_json)
         try:
             worst = max(worst, execute(run))
         except TokbenchError as error:

@@ -63,9 +63,8 @@ class CheckRequest:
             pickle.dumps(self)
         except Exception as error:
             raise InputError(
-                f"the spec of backend {spec.name!r} cannot be sent to the process that checks it "
-                f"({one_line(error)}); give the name of a registered backend, or a spec whose load and train are "
-                "functions or classes of a module"
+                f"the spec of backend {spec.name!r} cannot be sent to another process ({one_line(error)}); use a "
+                "registered backend, or functions of a module"
             ) from error
 
     def _validated(self, spec: BackendSpec) -> Options:

@@ -193,7 +193,7 @@ def from_buffers(buffers: Sequence[bytes]) -> Encoded:
 def check_id(token_id: int, vocab_size: int) -> None:
     """Raise ValueError for an id that is not in ``range(vocab_size)``."""
     if not 0 <= token_id < vocab_size:
-        raise ValueError(f"id {token_id} is not in the vocabulary of {vocab_size} ids")
+        raise ValueError(f"id {token_id} is not in the vocabulary of {vocab_size} tokens")
 
 
 def check_span(lowest: int, highest: int, vocab_size: int) -> None:

@@ -3,7 +3,7 @@
 A backend plugin registers a :class:`~tokbench.tokenizers.backend.BackendSpec`. Its ``load`` or ``train`` returns a
 :class:`Tokenizer`. A tokenizer needs three members: ``vocab_size``, ``encode`` and ``decode``. Everything else is a
 *capability*: a small protocol of its own, which a tokenizer has as soon as it has the members. A metric names the
-capabilities that it needs; where one is missing, the cell says so.
+capabilities that it needs; where one is missing, the result says so.
 
 The contract, in numbered sentences:
 
@@ -158,7 +158,7 @@ class HasTokenBytes(Protocol):
 
 @runtime_checkable
 class HasDummyPrefix(Protocol):
-    """Capability: the model puts some bytes before every text, and ``decode`` takes them away again."""
+    """Capability: the model puts some bytes before every text, and ``decode`` removes them."""
 
     @property
     def dummy_prefix(self) -> bytes:
@@ -358,7 +358,7 @@ class WarmsUp(Protocol):
         """Called before timings, and before megabytes are encoded."""
 
 
-NO_IDS: Final = "it counts tokens and gives no ids"
+NO_IDS: Final = "it counts tokens and returns no ids"
 """Why much does not apply to a tokenizer that counts alone."""
 
 

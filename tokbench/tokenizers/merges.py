@@ -118,7 +118,7 @@ class MergeOrder:
 def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
     """Return the bytes of each id, empty for special tokens; an unknown one raises ContractError."""
     if not isinstance(tokenizer, HasTokenBytes):
-        raise ContractError("it does not say which bytes its ids stand for")
+        raise ContractError("it does not list the bytes of its ids")
     special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
     return [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
 
@@ -143,7 +143,7 @@ def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> 
     for rank, parts in enumerate(merges):
         token = b"".join([data[part] for part in parts])
         if token not in ids:
-            raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is no token")
+            raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is not a token")
         rows.append((*parts, ids[token]))
     made = {row[-1] for row in rows}
     base = sum(1 for i, token in enumerate(data) if token and i not in made)

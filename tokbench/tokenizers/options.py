@@ -103,7 +103,7 @@ def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     ('group', 'ko', ('units', 'ko'))
     """
     for name, field in type(options).model_fields.items():
-        # pydantic takes the outermost annotation apart into the type and what was said of it.
+        # pydantic splits the outermost annotation into the type and its field.
         declared = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
         yield from _names(declared, getattr(options, name), (name,))
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--document",
     type=click.Choice(["file", "line", "paragraph"]),
     help="Without CONFIG: what one document is; training sees the line ends in any case [default: line; for code file, "
-    "or paragraph if less than 10 files would be held out].",
+    "or paragraph if fewer than 10 files would be held out].",
 )
 @click.option("--vocab-size", type=int, help="Without CONFIG: size of the vocabulary.")
 @backend_options
@@ -182,7 +182,7 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     for tokenizer, mark in zip(trained, marks, strict=True):
         if tokenizer.vocab_size:
             memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"
-            held_out = "nothing held out" if tokenizer.compression is None else f"{tokenizer.compression:.3f}{mark}"
+            held_out = "no held-out text" if tokenizer.compression is None else f"{tokenizer.compression:.3f}{mark}"
             if tokenizer.from_store:
                 memory = "from the store"
             numbers = f"{tokenizer.vocab_size:,}", f"{tokenizer.n_bytes / 1e6:.2f}", f"{tokenizer.seconds:.2f}"

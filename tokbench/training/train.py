@@ -169,7 +169,7 @@ class WriteTokenizer(Job):
 def _train(
     plan: Plan, tokenizer: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
 ) -> TrainedTokenizer:
-    if not tokenizer.planned.absent:
+    if not tokenizer.planned.unavailable_reason:
         taken = take_training(tokenizer, pool, stored, with_memory=False)
         tokenizer = taken or train_one(plan, tokenizer, pool, stored, alone=True)
     if tokenizer.facts is None:

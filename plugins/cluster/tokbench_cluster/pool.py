@@ -205,7 +205,7 @@ class DaskPool(WorkerPool):
             if not any(tried.member is member for member in present):
                 lost += self._lost(tried, "left the cluster")
             elif tried.member.silent() > self._patience:
-                lost += self._lost(tried, f"gave no sign of life for {self._patience:g} s")
+                lost += self._lost(tried, f"did not answer for {self._patience:g} s")
         return iter(lost)
 
     def _begin(self, job: Job, number: int, member: Member, feeds: Feeds) -> None:
@@ -286,10 +286,10 @@ class DaskPool(WorkerPool):
     def _how_lost(member: Member, status: str, reason: str) -> str:
         if status == "error":
             member.usable = False
-            return f"cannot do it and is asked nothing more: {reason}"
+            return f"cannot do it and gets no more jobs: {reason}"
         if status == "cancelled":
             return "was cut off from the run"
-        return f"has done it, but its answer cannot be had: {reason}"
+        return f"did it, but its answer cannot be fetched: {reason}"
 
     @staticmethod
     def _lacks(tried: _Attempt, answers: Any) -> bool:
@@ -302,7 +302,7 @@ class DaskPool(WorkerPool):
         self._forget(tried)
         who, number = f"the dask worker {tried.member.address} {how}", tried.number + 1
         if number < _MOST_ATTEMPTS:
-            self._say(f"{who}; another did its work")
+            self._say(f"{who}; another worker did its work")
             self._again.append((tried.job, number))
             return []
         ended = f"{who}; before that, {number - 1} others were lost with the same job"

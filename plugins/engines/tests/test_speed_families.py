@@ -220,7 +220,7 @@ def test_a_run_has_groups_ratios_and_own_texts(tmp_path):
     assert cells["bytes", "(own texts)", "*", "train_s"].status == Status.NOT_APPLICABLE
     panes = [pane.name for pane in speed_panes(CellTables(run))]
     assert panes[:3] == ["speed on sample", "encode by group on sample", "decode by group on sample"]
-    assert panes[-3:] == ["growth", "hostile text", "footprint"]
+    assert panes[-3:] == ["growth", "stress tests", "footprint"]
 
 
 @pytest.mark.slow

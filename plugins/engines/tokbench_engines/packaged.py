@@ -29,19 +29,19 @@ _NO_SPECIAL: Final = "the package has no special tokens in its file: there are n
 class DeepSeekLoadOptions(Options):
     """The vocabulary of the package."""
 
-    vocabulary: Literal["v4"] = Field(default="v4", description="v4, that of DeepSeek V4")
+    vocabulary: Literal["v4"] = Field(default="v4", description="v4, for DeepSeek V4")
 
 
 class QwenLoadOptions(Options):
     """The vocabulary of the package."""
 
-    vocabulary: Literal["qwen3.5"] = Field(default="qwen3.5", description="qwen3.5, that of Qwen 3.5 and 3.6")
+    vocabulary: Literal["qwen3.5"] = Field(default="qwen3.5", description="qwen3.5, for Qwen 3.5 and 3.6")
 
 
 class LlamaLoadOptions(Options):
     """The vocabulary of the package."""
 
-    vocabulary: Literal["llama4"] = Field(default="llama4", description="llama4, that of Llama 4")
+    vocabulary: Literal["llama4"] = Field(default="llama4", description="llama4, for Llama 4")
 
 
 def _file(module: str, *parts: str) -> Path:

@@ -126,12 +126,12 @@ class Letters:
 
 
 def test_too_few_unused_ids_give_no_threshold(tmp_path):
-    """The lowest 2 % of 100 ids are listed then."""
+    """The lowest 2% of 100 ids are listed then."""
     norms = np.random.default_rng(3).permutation(100) + 1.0
     tensors = {"wte.weight": norms[:, None], "lm_head.weight": np.ones((100, 1))}
     weights = write(tmp_path / "m.safetensors", tensors)
     trained = under_trained(Letters(), examine(Letters()), weights)
-    assert (trained.unused, trained.origin) == (0, "the lowest 2 % of ids, as too few are unused")
+    assert (trained.unused, trained.origin) == (0, "the lowest 2% of ids, as too few are unused")
     assert [token.id for token in trained.apart["single byte"]] == np.argsort(norms)[:2].tolist()
     assert trained.indicators == norms.tolist()
 

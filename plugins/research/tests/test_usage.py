@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_views import values, view
 
-from tokbench.inspect.usage import built_counts, corpus_use
+from tokbench.inspect.usage import corpus_use
+from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
@@ -31,8 +32,7 @@ def built_on_the_way(tokenizer, text):
 def test_what_is_built_equals_the_merges_that_are_done(text):
     tokenizer = BPETokenizer(MERGES, engine="python")
     emitted = np.bincount(tokenizer.encode(text), minlength=tokenizer.vocab_size).astype(np.int64)
-    formed = built_counts(tokenizer, emitted)
-    assert formed.tolist() == built_on_the_way(tokenizer, text).tolist()
+    assert Curve(merge_order(tokenizer), emitted).built.tolist() == built_on_the_way(tokenizer, text).tolist()
 
 
 def test_the_made_ids_of_merges_are_found_by_their_bytes():

@@ -2,12 +2,11 @@
 
 import re
 
-from pydantic import Field
 from tokbench.plugin import BackendSpec, Options, check_id
 
 
 class WordOptions(Options):
-    words: tuple[str, ...] = Field(default=("the", "of", "and"), description="the words that are tokens")
+    words: tuple[str, ...] = ("the", "of", "and")
 
 
 class Words:

@@ -36,9 +36,9 @@ def _pieces(name: str, summary: str) -> plugin.BackendSpec:
 
 
 SPECS = (
-    _units("utf8_bytes", "every UTF-8 byte is a token: 256 ids", Utf8Bytes),
-    _units("utf16_units", "every UTF-16 code unit is a token: 65,536 ids", Utf16Units),
-    _units("utf32_units", "every code point is a token: 1,114,112 ids", Utf32Units),
+    _units("utf8_bytes", "every UTF-8 byte is a token: 256 tokens", Utf8Bytes),
+    _units("utf16_units", "every UTF-16 code unit is a token: 65,536 tokens", Utf16Units),
+    _units("utf32_units", "every code point is a token: 1,114,112 tokens", Utf32Units),
     _pieces("codepoints", "the most frequent characters of a text; all others are unknown"),
     _pieces(
         "whitespace_words", "the most frequent words of a text, with the space before them; all others are unknown"

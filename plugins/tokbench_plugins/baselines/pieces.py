@@ -67,7 +67,7 @@ class _Pieces(ABC):
         try:
             return "".join(map(self._texts.__getitem__, ids))
         except KeyError as error:
-            raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} ids") from None
+            raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} tokens") from None
 
     def token_bytes(self, token_id: int, /) -> bytes:
         return self.decode([token_id]).encode()
@@ -160,7 +160,7 @@ def load(kind: str, path: Path) -> CodePoints | Words:
         case {"format": "tokbench-pieces/1", "pieces": list(pieces)} if _are_pieces(pieces, _KINDS[kind]):
             return _KINDS[kind](pieces)
         case {"format": "tokbench-pieces/1"}:
-            raise BackendError(f"{path}: damaged: its pieces are not those of {kind}; train again or restore the file")
+            raise BackendError(f"{path}: damaged: its pieces are not pieces of {kind}; train again or restore the file")
         case _:
             raise BackendError(f"{path}: not a file that {kind} of this version saved (format {_FORMAT!r})")
 

@@ -42,7 +42,7 @@ class _Units:
     def _units(self, ids: NDArray[Any]) -> bytes:
         if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= self.vocab_size):
             wrong = next(i for i in ids.flat if not isinstance(i, int | np.integer) or not 0 <= i < self.vocab_size)
-            raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} ids")
+            raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} tokens")
         return ids.astype(self.dtype).tobytes()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:

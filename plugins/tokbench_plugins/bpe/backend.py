@@ -37,9 +37,12 @@ class BPETrainOptions(plugin.Options):
     """Options of training byte-level BPE."""
 
     tie: Tie = Field(
-        default="first", description="of equally frequent pairs: the first in the text, or the smallest ids"
+        default="first",
+        description="tie-breaking of equally frequent pairs: the first in the text, or the smallest ids",
     )
-    processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
+    processes: int = Field(
+        default=1, ge=1, le=64, description="processes that split and count; the merges are the same"
+    )
     engine: BulkEngine = BULK_ENGINE
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 

@@ -33,7 +33,7 @@ class Decoder:
         try:
             return b"".join(map(self._bytes_of.__getitem__, ids))
         except KeyError as error:
-            raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} ids") from None
+            raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} tokens") from None
 
     def token_bytes(self, token_id: int) -> bytes:
         return self.join([token_id])

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 BulkEngine = Literal["auto", "python", "numba"]
 
 BULK_ENGINE: Any = Field(
-    default="auto", description="what encodes batches: auto (numba, or python without it), python or numba; same ids"
+    default="auto",
+    description="what encodes batches: auto (numba, or python without it), python or numba; the ids are the same",
 )
 
 
@@ -111,7 +112,7 @@ def train(
     1
     """
     if vocab_size < FIRST_MERGE:
-        raise ValueError(f"vocab_size is {vocab_size}, but the 256 bytes alone take {FIRST_MERGE} ids")
+        raise ValueError(f"vocab_size is {vocab_size}; give {FIRST_MERGE} or more, one for each byte")
     if pattern is not None:
         resolve_pattern(pattern)
     tie, engine = settings.get("tie", "first"), settings.get("engine", "auto")

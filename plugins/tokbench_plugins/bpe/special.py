@@ -26,7 +26,7 @@ SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
 
 SPECIAL_OPTION: Any = Field(
     default=(),
-    description=f"special tokens to add, by name or set ({', '.join(SPECIAL_SETS)}); they get the ids after all others",
+    description=f"special tokens to add, by name or set ({', '.join(SPECIAL_SETS)}); they get the highest ids",
 )
 
 _TOO_LARGE: Final = 10**7  # a table by id must fit the memory
@@ -66,7 +66,7 @@ class SpecialTokens:
             if name_of.setdefault(token_id, name) != name and not aliases:
                 raise ValueError(f"special token {name!r} has the id of {name_of[token_id]!r}: {token_id}")
             if token_id < len(ordinary) and ordinary[token_id]:
-                raise ValueError(f"special token {name!r} has id {token_id}, which is that of {ordinary[token_id]!r}")
+                raise ValueError(f"special token {name!r} has id {token_id}, the id of {ordinary[token_id]!r}")
         self.ids: Mapping[str, int] = MappingProxyType(dict(ids))
         self.names: Mapping[int, str] = MappingProxyType(name_of)
         self._any = _any_of(frozenset(ids))
@@ -137,7 +137,7 @@ class SpecialTokens:
             return self.ids.keys()
         for name in chosen:
             if name not in self.ids:
-                raise ValueError(f"there is no special token {name!r}; {did_you_mean(name, self.ids)}")
+                raise ValueError(f"unknown special token {name!r}; {did_you_mean(name, self.ids)}")
         return frozenset(chosen)
 
     def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:

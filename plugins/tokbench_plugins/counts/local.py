@@ -16,8 +16,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench import plugin
 from tokbench_plugins.bpe.patterns import resolve_pattern
@@ -254,41 +255,31 @@ def _count_here(task: Task, left: list[Piece], report: Report) -> Iterator[Writt
 
 
 def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterator[Written]:
-    context = get_context("spawn")
-    lines: dict[Connection, Any] = {}
+    lines = dict(_start(task) for _ in range(min(task.processes, len(left))))
     reading: dict[Connection, int] = {}
     waiting = iter(left)
     failed: Exception | None = None
     read = 0
     try:
-        for _ in range(min(task.processes, len(left))):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_process, args=(task, theirs), daemon=True)
-            process.start()
-            theirs.close()
-            lines[ours] = process
-            ours.send(next(waiting))
+        for one in lines:
+            one.send(next(waiting))
         while lines:
             for line in wait(list(lines)):
                 assert isinstance(line, Connection)
-                try:
-                    answer = line.recv()
-                except (EOFError, ConnectionError):
-                    answer = _died(lines[line], task)
+                answer = _answer(line, lines[line], task)
                 if isinstance(answer, int):
                     reading[line] = answer
                     report(read + sum(reading.values()))
-                    continue
+                elif isinstance(answer, _Answer) and answer.piece:
+                    read += answer.piece.size
+                    reading[line] = 0
+                    line.send(next(waiting, None))
+                else:
+                    lines.pop(line).join()
                 if isinstance(answer, Exception):  # the others end their pieces
                     failed, waiting = answer, iter(())
-                elif answer.written:
+                elif isinstance(answer, _Answer) and answer.written:
                     yield answer.written
-                if isinstance(answer, Exception) or answer.piece is None:
-                    lines.pop(line).join()
-                else:
-                    reading.pop(line, None)
-                    read += answer.piece.size
-                    line.send(next(waiting, None))
         if failed:
             raise failed
     finally:
@@ -296,9 +287,23 @@ def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterat
             process.terminate()
 
 
-def _died(process: Any, task: Task) -> plugin.InputError:
-    process.join()
-    return plugin.InputError(
-        f"a process that counts ended with exit code {process.exitcode}; if memory ran out, lower --memory; "
-        f"run the command again to go on (what is counted is in {task.folder})"
-    )
+def _start(task: Task) -> tuple[Connection, BaseProcess]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_process, args=(task, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return ours, process
+
+
+def _answer(line: Connection, process: BaseProcess, task: Task) -> _Answer | int | Exception:
+    """Return what a process says: a finished piece, the bytes that it has read of one, or why it ends."""
+    try:
+        answer: _Answer | int | Exception = line.recv()
+    except (EOFError, ConnectionError):
+        process.join()
+        return plugin.InputError(
+            f"a process that counts ended with exit code {process.exitcode}; if memory ran out, lower --memory; "
+            f"run the command again to go on (what is counted is in {task.folder})"
+        )
+    return answer

@@ -33,7 +33,7 @@ class HuggingFaceLoadOptions(plugin.Options):
     lowercase: bool = Field(default=True, description="with vocab_txt: lower case without accents (an uncased model)")
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
     chat_template: plugin.LocalPath | None = Field(
-        default=None, description="the model's tokenizer_config.json, or a chat_template.jinja: turns of conversations"
+        default=None, description="the model's tokenizer_config.json, or a chat_template.jinja, for conversations"
     )
 
     @model_validator(mode="after")

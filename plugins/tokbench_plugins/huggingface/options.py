@@ -56,17 +56,19 @@ class HuggingFaceTrainOptions(plugin.Options):
     """
 
     model: Model = _option("byte_bpe", "the algorithm: byte_bpe, bpe, wordpiece or unigram")
-    normalizer: tuple[Normalizer, ...] = _option((), "normalizations, in this order; none gives every text back")
+    normalizer: tuple[Normalizer, ...] = _option(
+        (), ("normalizations, in this order; default: none, so that every text round-trips")
+    )
     pre_tokenization: str = _option("", f"the split: a name ({', '.join(NAMED_SPLITS)}) or an expression")
     split_digits: bool = _option(default=False, description="every digit is a token of its own")
     add_prefix_space: bool = _option(default=False, description="byte_bpe: put a space before every text")
-    prepend_scheme: Literal["always", "first", "never"] = _option("always", "metaspace: where a space is put before")
+    prepend_scheme: Literal["always", "first", "never"] = _option("always", "metaspace: where a space is added")
     special_tokens: tuple[str, ...] = _option(
-        (), "special tokens, which get the first ids; ordinary text never gives them"
+        (), "special tokens, which get the first ids; ordinary text never produces them"
     )
     unk_token: str = _option("", "name of the unknown token; <unk>, or [UNK] for wordpiece")
     limit_alphabet: int | None = _option(None, "number of different characters, the most frequent ones", ge=1)
-    min_frequency: int = _option(0, "a pair that is rarer is not merged", ge=0)
+    min_frequency: int = _option(0, "minimum frequency of a merged pair", ge=0)
     byte_fallback: bool = _option(default=False, description="256 byte tokens instead of unknown characters")
     max_piece_length: int = _option(16, "unigram: longest piece, in characters", ge=1)
     shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)

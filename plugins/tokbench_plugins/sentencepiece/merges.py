@@ -25,7 +25,7 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     """
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
     if unused:
-        raise NoMergesError(f"merges are not told: {unused} pieces are unused, which are made and taken apart again")
+        raise NoMergesError(f"merges cannot be listed: {unused} pieces are unused, but built and split again")
     return in_order(_candidates(pieces), lambda _: False)
 
 
@@ -43,7 +43,9 @@ def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
         if score == last and len(set(text)) > 1:
             raise NoMergesError(f"merges are out of order: piece {text!r} has the score of another, {score:g}")
         if missing := [char for char in text if char not in id_of]:
-            raise NoMergesError(f"merges are not told: piece {text!r} has {missing[0]!r} in it, which is no piece")
+            raise NoMergesError(
+                f"merges cannot be listed: piece {text!r} has {missing[0]!r} in it, which is not a piece"
+            )
         last = score
         yield Candidate(i, [id_of[char] for char in text])
 

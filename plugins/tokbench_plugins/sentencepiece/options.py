@@ -23,7 +23,7 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
 
 
 class SentencePieceTrainOptions(plugin.Options):
-    """Options of training ``sentencepiece``; names and defaults are the library's.
+    """Options of training ``sentencepiece``; names and defaults are the library's, but for ``hard_vocab_limit``.
 
     >>> SentencePieceTrainOptions().model_type, SentencePieceTrainOptions().max_sentence_length
     ('unigram', 4192)
@@ -32,15 +32,15 @@ class SentencePieceTrainOptions(plugin.Options):
     model_type: Literal["unigram", "bpe", "char", "word"] = _option("unigram", "the algorithm")
 
     # The text that the trainer reads.
-    input_sentence_size: int = _option(0, "number of lines taken at random; 0: all of them", ge=0)
-    shuffle_input_sentence: bool = _option(default=True, description="shuffle the lines that are taken")
+    input_sentence_size: int = _option(0, "number of lines drawn at random; 0: all of them", ge=0)
+    shuffle_input_sentence: bool = _option(default=True, description="shuffle the lines that are drawn")
     max_sentence_length: int = _option(4192, "longest line, in bytes; longer ones are left out", ge=1)
     train_extremely_large_corpus: bool = _option(default=False, description="64-bit counts in unigram training")
     num_threads: int = _option(16, "threads of unigram training", ge=1, le=1024)
 
     # Normalization of text, in training and in use.
     normalization_rule_name: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"] = _option(
-        "nmt_nfkc", "normalization by name; only identity gives every text back"
+        "nmt_nfkc", "normalization by name; only identity round-trips every text"
     )
     normalization_rule_tsv: plugin.LocalPath | None = _option(None, "normalization rules of your own")
     denormalization_rule_tsv: plugin.LocalPath | None = _option(
@@ -65,8 +65,10 @@ class SentencePieceTrainOptions(plugin.Options):
     allow_whitespace_only_pieces: bool = _option(default=False, description="runs of spaces may be pieces")
 
     # Pieces that are not learned.
-    control_symbols: tuple[str, ...] = _option((), "pieces that ordinary text never gives and that decode to nothing")
-    user_defined_symbols: tuple[str, ...] = _option((), "pieces that are always kept whole; text gives them")
+    control_symbols: tuple[str, ...] = _option(
+        (), ("pieces that ordinary text never produces and that decode to nothing")
+    )
+    user_defined_symbols: tuple[str, ...] = _option((), "pieces that are always kept whole; text can produce them")
     unk_id: int = _option(0, "id of the unknown piece", ge=0)
     bos_id: int = _option(1, "id of the piece for a beginning; -1: no such piece", ge=-1)
     eos_id: int = _option(2, "id of the piece for an end; -1: no such piece", ge=-1)
@@ -79,9 +81,9 @@ class SentencePieceTrainOptions(plugin.Options):
 
     # The way to the vocabulary.
     hard_vocab_limit: bool = _option(
-        default=True, description="fail where the text is too small for vocab_size; otherwise take fewer pieces"
+        default=False, description="fail where the text is too small for vocab_size; otherwise make fewer pieces"
     )
-    use_all_vocab: bool = _option(default=False, description="word and char: take all of them, whatever vocab_size is")
+    use_all_vocab: bool = _option(default=False, description="word and char: keep all pieces, whatever vocab_size is")
     seed_sentencepiece_size: int = _option(1_000_000, "unigram: pieces to begin with", ge=1)
     seed_sentencepieces_file: plugin.LocalPath | None = _option(None, "unigram: a file of pieces to begin with")
     shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)
@@ -100,7 +102,7 @@ class SentencePieceTrainOptions(plugin.Options):
         """Return the trainer's arguments that differ from its defaults.
 
         >>> SentencePieceTrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
-        {'byte_fallback': True, 'control_symbols': ['<sep>']}
+        {'byte_fallback': True, 'control_symbols': ['<sep>'], 'hard_vocab_limit': False}
         """
-        changed = self.model_dump(exclude_defaults=True)
+        changed = self.model_dump(exclude_defaults=True) | {"hard_vocab_limit": self.hard_vocab_limit}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}

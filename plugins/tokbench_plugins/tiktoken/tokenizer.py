@@ -132,8 +132,8 @@ def get_encoding(name: str) -> tiktoken.Encoding:
         return tiktoken.get_encoding(name)
     except OSError as error:  # requests' exceptions are OSErrors
         raise BackendUnavailable(
-            f"the file of {name!r} is not on this machine and cannot be downloaded ({_reason(error)}); "
-            "set TIKTOKEN_CACHE_DIR to a folder that has it, or connect to the network"
+            f"the file of {name!r} is not on this machine and cannot be downloaded ({_reason(error)}); set "
+            "TIKTOKEN_CACHE_DIR to a folder with the file"
         ) from error
     except (ValueError, AssertionError) as error:
         raise BackendError(f"the file of {name!r} is damaged: {' '.join(str(error).split())}") from error
@@ -152,7 +152,7 @@ def make_encoding(
     taken = {rank: data for data, rank in ranks.items()}
     for token, token_id in special_tokens.items():
         if token_id in taken:
-            raise BackendError(f"special token {token!r} has id {token_id}, which is that of {taken[token_id]!r}")
+            raise BackendError(f"special token {token!r} has id {token_id}, the id of {taken[token_id]!r}")
     try:
         return tiktoken.Encoding(
             name,
@@ -177,7 +177,7 @@ def with_special_tokens(encoding: tiktoken.Encoding, more: Mapping[str, int] | I
         taken = {token_id: name for name, token_id in own.items()}
         for name, token_id in more.items():
             if taken.setdefault(token_id, name) != name:
-                raise BackendError(f"special token {name!r} has id {token_id}, which is that of {taken[token_id]!r}")
+                raise BackendError(f"special token {name!r} has id {token_id}, the id of {taken[token_id]!r}")
     else:
         wanted = dict(SpecialTokens(own, aliases=True).with_more(more, encoding.n_vocab).ids)
     if wanted == own:

@@ -27,7 +27,7 @@ class TokbenchBPELoadOptions(FileOptions):
     vocab_size: int | None = Field(
         default=None,
         ge=256,
-        description="keep the bytes and the first merges, so many tokens together, and no special tokens",
+        description="keep only this many tokens: the bytes and the first merges, without special tokens",
     )
 
 

@@ -136,7 +136,7 @@ class EngineVocabulary:
         try:
             return vocabulary_of_ranks(self.ranks)
         except ValueError as error:
-            raise BackendError(f"the ranks are not those of a byte-level vocabulary: {error}") from error
+            raise BackendError(f"the ranks do not make a byte-level vocabulary: {error}") from error
 
     @cached_property
     def merges(self) -> Merges:

@@ -56,10 +56,10 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
         except OSError as error:
             if why_not:
                 raise BackendUnavailable(
-                    f"{name!r} is not in the hub's cache on this machine, and {why_not}; load it once with network, "
-                    "or give the 'path' of a folder that has its files"
+                    f"{name!r} is not in the hub's cache here, and {why_not}; load it once with network, or give a "
+                    "'path'"
                 ) from error
-            raise BackendUnavailable(f"{name!r} cannot be had from the hub: {_reason(error)}") from error
+            raise BackendUnavailable(f"{name!r} cannot be loaded from the hub: {_reason(error)}") from error
         except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{name}: {_reason(error)}") from error
 
@@ -82,7 +82,7 @@ def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
         json.loads(pipeline.to_str()) for pipeline in (Tokenizer.from_file(str(file)), foreign.backend_tokenizer)
     )
     parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
-    said = f"caution: {type(foreign).__name__} of transformers has another {parts} than the file {file.name}"
+    said = f"caution: {type(foreign).__name__} of transformers has a different {parts} from the file {file.name}"
     return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
 
 
@@ -92,7 +92,7 @@ def _unreachable() -> str:
     from huggingface_hub.utils import get_session
 
     if constants.HF_HUB_OFFLINE:
-        return "HF_HUB_OFFLINE forbids to ask the hub"
+        return "HF_HUB_OFFLINE forbids asking the hub"
     try:
         get_session().head(constants.ENDPOINT, timeout=_SECONDS)
     except Exception as error:  # noqa: BLE001 - the library that asks may raise anything
@@ -129,14 +129,12 @@ def behind_the_contract(
     """
     if not hasattr(foreign, "is_fast"):
         hint = "; the backend mistral has Mistral's own vocabularies" if "Mistral" in type(foreign).__name__ else ""
-        raise BackendError(
-            f"AutoTokenizer makes a {type(foreign).__name__} of it, which is run by another library{hint}"
-        )
+        raise BackendError(f"AutoTokenizer makes a {type(foreign).__name__} of it, which another library runs{hint}")
     if not foreign.is_fast:
         if special_tokens:
             raise BackendError(
-                f"{type(foreign).__name__} is written in Python, and special tokens can be added to pipelines alone; "
-                "leave special_tokens out"
+                f"{type(foreign).__name__} is written in Python, where special tokens cannot be added; leave "
+                "special_tokens out"
             )
         return PythonTokenizer(foreign, notes)
     try:

@@ -13,7 +13,7 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
 from tokbench.sources.text import TextOptions, TextSource
 from tokbench_plugins.bpe import BPETokenizer, train
-from tokbench_trainers.adaptation.job import adapt_to_texts
+from tokbench_trainers.adaptation.job import Adaptation, adapt_to_texts
 
 TEXT = "low lower lowest, slow slower slowest\nthe newest news of the new newspaper\n" * 3
 
@@ -29,10 +29,11 @@ def base(tmp_path):
     return path
 
 
-def adapted(base, folder, **given):
+def adapted(base, folder, workers=0, **given):
     texts = TextSource(TextOptions(path=base.parent / "texts" / "*.txt"))
-    options = {"add": 8, "remove": None, "workers": 0, **given}
-    return adapt_to_texts(f"tokbench_bpe:{base}", texts, folder, silent, **options)
+    return adapt_to_texts(
+        f"tokbench_bpe:{base}", texts, folder, Adaptation(**{"add": 8, "remove": None, **given}), silent, workers
+    )
 
 
 def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
@@ -57,7 +58,7 @@ def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
 
 def test_what_cannot_be_adapted(base, tmp_path):
     texts = TextSource(TextOptions(path=base))
-    found = adapt_to_texts("utf8_bytes", texts, tmp_path / "out", silent, add=1, remove=0, workers=0)
+    found = adapt_to_texts("utf8_bytes", texts, tmp_path / "out", Adaptation(1, 0), silent, workers=0)
     assert "cannot be adapted" in found.reason
     found = adapted(base, tmp_path / "out", formats=["hugingface"])
     assert isinstance(found, Failure)

@@ -5,6 +5,7 @@ from itertools import chain
 import pytest
 import tiktoken
 import tokenizers
+from literal_loops import continue_literally
 
 from tokbench.foundation.errors import BackendError
 from tokbench.plugin import silent
@@ -12,7 +13,6 @@ from tokbench_plugins.bpe import BPETokenizer, Splitter, train
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.bpe.patterns import PATTERNS
 from tokbench_trainers.adaptation.backend import SPEC
-from tokbench_trainers.literal import continue_literally
 
 TEXTS = ["low lower lowest, slow slower slowest\n", "the newest news of the new newspaper\n"]
 

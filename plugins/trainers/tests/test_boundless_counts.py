@@ -4,16 +4,16 @@ from itertools import pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_trainers.superwords.literal_superwords import (
+from literal_superwords import (
     BoundlessMerges,
     join_chunks,
     merge_within,
     runs_of,
     train_boundless_literally,
 )
+
+from tokbench_plugins.bpe.patterns import Splitter
+from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_trainers.superwords.train_boundless import train_boundless
 
 WORDS = ["a", " a", " aa", "aaa", "b", " b", "ab", " ab", "-", "--", "----", " ", "  ", "0000", "1"]

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from literal_loops import continue_literally
 
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.fast.train import count_chunks
@@ -11,7 +12,6 @@ from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_trainers.extend import MergeRule, extend
-from tokbench_trainers.literal import continue_literally
 
 texts = st.lists(st.text(alphabet="abc é ", max_size=40), min_size=1, max_size=4)
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from literal_parity import MeasuredText, train_parity_literally
 
 import tokbench
 from tokbench.foundation.errors import BackendError
@@ -12,7 +13,7 @@ from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.bpe.artefact import read_artefact
 from tokbench_plugins.bpe.vocabulary import token_bytes_of
-from tokbench_trainers.parity.literal_parity import MeasuredText, ParityRule, train_parity_literally
+from tokbench_trainers.parity.rule import ParityRule
 from tokbench_trainers.parity.training import ParityTraining, train_with_parity
 
 TEXTS = st.dictionaries(

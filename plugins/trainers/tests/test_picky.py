@@ -7,6 +7,7 @@ from importlib import resources
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from literal_picky import encode_picky_literally, train_picky_literally
 
 import tokbench
 from tokbench import plugin
@@ -16,7 +17,7 @@ from tokbench_plugins import regex_bpe
 from tokbench_plugins.bpe.artefact import TrainingRecord, write_artefact
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_trainers.picky.literal_picky import Event, encode_picky_literally, train_picky_literally
+from tokbench_trainers.picky.events import Event
 from tokbench_trainers.picky.picky_bpe import SPEC, PickyBPE, PickyEvents
 from tokbench_trainers.picky.train_picky import train_picky
 

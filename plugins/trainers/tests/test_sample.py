@@ -10,12 +10,12 @@ from math import sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from literal_sampling import drop_literally
 
 import tokbench
 from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_trainers.sampling.literal_sampling import drop_literally
 from tokbench_trainers.sampling.sample import Sampler, Sampling, drop_merges, split_tokens
 from tokbench_trainers.sampling.sampled_bpe import SampledBPE
 

@@ -6,6 +6,12 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from literal_superwords import (
+    BoundlessMerges,
+    encode_boundless_literally,
+    train_boundless_literally,
+    train_superbpe_literally,
+)
 from pydantic import ValidationError
 
 import tokbench
@@ -15,12 +21,6 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_trainers.superwords import boundless_bpe, superbpe
 from tokbench_trainers.superwords.boundless_bpe import BoundlessBPE
-from tokbench_trainers.superwords.literal_superwords import (
-    BoundlessMerges,
-    encode_boundless_literally,
-    train_boundless_literally,
-    train_superbpe_literally,
-)
 from tokbench_trainers.superwords.rules import STAGE_TWO, may_cross
 from tokbench_trainers.superwords.superbpe import SuperBPERule, train_superbpe
 from tokbench_trainers.superwords.train_boundless import train_boundless

@@ -32,7 +32,8 @@ class RuledTrainOptions(plugin.Options):
         default="gpt4", description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression"
     )
     tie: Tie = Field(
-        default="first", description="of equally frequent pairs: the first in the text, or the smallest ids"
+        default="first",
+        description="tie-breaking of equally frequent pairs: the first in the text, or the smallest ids",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 

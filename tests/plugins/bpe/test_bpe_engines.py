@@ -10,7 +10,7 @@ from tokbench_plugins.bpe.engines import train
 
 
 def test_wrong_arguments():
-    with pytest.raises(ValueError, match="256 bytes alone"):
+    with pytest.raises(ValueError, match="is 255; give 256"):
         train(["text"], 255, None)
     with pytest.raises(ValueError, match="did you mean 'gpt4'"):
         train(["text"], 300, "gpt-4", engine="python")

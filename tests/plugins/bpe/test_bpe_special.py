@@ -95,7 +95,7 @@ def test_named_sets_are_added_to_a_loaded_vocabulary():
         ({"": 300}, "must be text, and not empty"),
         ({"<a>": -1}, "'<a>' has id -1, not between 0 and 9999999"),
         ({"<a>": 300, "<b>": 300}, "'<b>' has the id of '<a>': 300"),
-        ({"<a>": 1}, "'<a>' has id 1, which is that of b'x'"),
+        ({"<a>": 1}, "'<a>' has id 1, the id of b'x'"),
     ],
 )
 def test_impossible_sets_are_refused(ids, reason):

@@ -53,7 +53,7 @@ def test_unknown_ids_are_refused(tokenizer):
     size = tokenizer.vocab_size
     for wrong in (size, -1, 2**32):
         for refusing in (lambda ids: tokenizer.decode([97, *ids]), lambda ids: tokenizer.token_bytes(*ids)):
-            with pytest.raises(ValueError, match=f"id {wrong} is not in the vocabulary of {size} ids"):
+            with pytest.raises(ValueError, match=f"id {wrong} is not in the vocabulary of {size} tokens"):
                 refusing([wrong])
 
 

@@ -41,7 +41,7 @@ def test_no_option_of_the_library_is_missing():
 
 def test_defaults_are_those_of_the_library():
     fields = fields_of_the_library() | {"normalization_rule_name": "nmt_nfkc", "model_type": "unigram"}
-    for name in OPTIONS - {"denormalization_rule_tsv"}:
+    for name in OPTIONS - {"denormalization_rule_tsv", "hard_vocab_limit"}:
         default = SentencePieceTrainOptions.model_fields[name].default
         if default in ((), None):
             assert len(fields[name]) == 0, name
@@ -93,7 +93,7 @@ def test_nothing_to_train_on():
 @pytest.mark.parametrize(
     ("vocab_size", "options", "reason"),
     [
-        (5000, {}, r"\(5000\).*; lower vocab_size"),
+        (5000, {"hard_vocab_limit": True}, r"\(5000\).*; lower vocab_size"),
         (5, {}, r"5 vs \d+; raise vocab_size"),
         (50, {"normalization_rule_tsv": "no/where.tsv"}, "where.tsv.*: No such file or directory"),
     ],

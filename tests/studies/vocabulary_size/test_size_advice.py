@@ -5,14 +5,19 @@ import re
 import numpy as np
 import pytest
 
+import tokbench
+from tokbench.config.read import read_config
 from tokbench.corpus.shards import BUCKETS
+from tokbench.engine.planning import make_plan, outlook
+from tokbench.foundation.progress import silent
+from tokbench.registry.plugins import load_registry
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
-from tokbench.studies.vocabulary_size.advice import advise, enough_text, rounded_range, supported
+from tokbench.studies.vocabulary_size.advice import advise, confidence, enough_text, rounded_range, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
 from tokbench.studies.vocabulary_size.lines import Line
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
+from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
 from tokbench.studies.vocabulary_size.options import MODELS, Model
 from tokbench.studies.vocabulary_size.rows import TextTotals
 
@@ -32,9 +37,9 @@ def line_of(ratios):
 
 def advised(lines, weights=(), model=MODEL):
     """The advice for a model, from the line of each vocabulary on each corpus, the cheapest first."""
-    mixture = Mixture.of(
-        {corpus: text() for line in lines.values() for corpus in line}, dict(weights) or {"prose": 1.0}
-    )
+    weights = dict(weights) or {"prose": 1.0}
+    shares = {corpus: weight / sum(weights.values()) for corpus, weight in weights.items()}
+    mixture = Mixture(shares, dict.fromkeys(shares, text()))
     return advise({name: mix(line, mixture) for name, line in lines.items()}, {"own": model})
 
 
@@ -48,9 +53,39 @@ def test_weights_turn_the_advice(weights, taken):
     assert (best.line, best.pick, best.low, best.high) == (taken, 8000, 4000, 8000)
 
 
-def test_weights_count_whatever_the_bytes():
-    three_to_one = Mixture.of({"prose": text(), "code": text(BYTES / 100)}, {"prose": 3.0, "code": 1.0})
-    assert three_to_one.weights == {"prose": 0.75, "code": 0.25}
+CORPORA = (
+    "  talk: {source: sample, part: languages, groups: [en, de, th], parallel: true, holdout: 0.3}\n"
+    "  code: {source: sample, part: code, groups: [python], holdout: 0.3}\n"
+    "  traps: {source: sample, part: hostile, designed: true}"
+)
+TOKENIZERS = "  mine: {backend: regex_bpe, train: {corpus: [talk, code, traps], vocab_size: [300, 400]}}"
+
+
+@pytest.mark.parametrize(("weights", "talk"), [("", 0.75), ("weights: {talk: 1, code: 1, traps: 2}", 0.5)])
+def test_designed_texts_have_no_share(write_config, weights, talk):
+    """Three languages and one programming language; the stress tests are neither."""
+    config = read_config(write_config(CORPORA, TOKENIZERS, extra=f"study: {{vocabulary: {{}}}}\n{weights}"))
+    registry = load_registry()
+    plan = make_plan(config, registry, silent)
+    assert not plan.problems
+    assert shares(plan, plan.corpora) == {"talk": talk, "code": 1 - talk}
+    [line] = outlook(plan, registry)
+    known = training_bytes(plan, ["talk", "code", "traps"], shares(plan, plan.corpora))
+    learned = {
+        name: sum(len(document.text.encode()) for document in plan.corpora[name].training())
+        for name in ("talk", "code")
+    }
+    assert known == learned
+    assert line.endswith(confidence(400, shares(plan, plan.corpora), known))
+
+
+def test_the_answer_and_the_outlook_agree(write_config):
+    path = write_config(CORPORA, TOKENIZERS, extra="study: {vocabulary: {model: 8b}}")
+    results = tokbench.run(path, workers=0, store=False)
+    study = results.studies.get(VOCABULARY_SIZES)
+    plan = make_plan(read_config(path), load_registry(), silent)
+    assert study.weights == shares(plan, plan.corpora)
+    assert study.training["mine"] == training_bytes(plan, ["talk", "code", "traps"], study.weights)
 
 
 def test_the_cost_of_a_byte_by_hand():

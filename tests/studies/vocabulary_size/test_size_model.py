@@ -50,7 +50,8 @@ def test_gpt2_small_by_hand():
     assert GPT2_SMALL.vocabulary_parameters(50257) == 50257 * 768 == 38_597_376
     layer = (4 * 768 * 768 + 4 * 768) + (2 * 768 * 3072 + 3072 + 768) + 2 * 2 * 768
     assert GPT2_SMALL.parameters_without_vocabulary == 12 * layer + 2 * 768 + 1024 * 768
-    assert GPT2_SMALL.vocabulary_share(50257) == 38_597_376 / 124_439_808
+    assert GPT2_SMALL.vocabulary_parameters(50257) == 38_597_376
+    assert GPT2_SMALL.parameters(50257) == 124_439_808
     weights = 12 * (4 * 768 * 768 + 2 * 768 * 3072)
     attention = 12 * 2 * (2 * 512 * 768)  # two products over half the context on average
     assert float(compute.flops_per_token(GPT2_SMALL, 50257)) == 2 * weights + attention + 2 * 38_597_376

@@ -57,7 +57,7 @@ class Executor(NamedTuple):
         if self.scheduler and not (spec and spec.joins):
             wrong.append(_joins_nothing(self.scheduler))
         elif self.scheduler and self.workers != 1:
-            wrong.append(f"the workers are those of {self.scheduler}; leave out --workers {self.workers}")
+            wrong.append(f"{self.scheduler} has its own workers; leave out --workers {self.workers}")
         elif self.name == "inprocess" and self.workers > 1:
             wrong.append(f"--executor inprocess has no workers; leave out --workers {self.workers}")
         elif self.kind != "inprocess" and not self.workers:

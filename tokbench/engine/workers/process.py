@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
-from tokbench.engine.workers.line import WorkerLine
 from tokbench.engine.workers.pool import Feeds, text_batches
+from tokbench.engine.workers.protocol import WorkerLine
 from tokbench.engine.workers.watch import WorkerWatch
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
@@ -202,7 +202,7 @@ class WorkerProcess:
         code, heartbeat = self._process.wait(), read_heartbeat(self._memory)
         how = heartbeat.ended or f"the process {how_ended(code)}"
         if patience and not by_itself and not heartbeat.ended:
-            how = "the process closed its line to tokbench"
+            how = "the process closed its pipe to tokbench"
         return Ended(heartbeat, how, code, self._watch.too_large, self._watch.last_words(_MAX_TAIL_CHARS))
 
 
@@ -210,12 +210,12 @@ def how_ended(code: int) -> str:
     """Say how a process ended, from its exit code.
 
     >>> how_ended(-11), how_ended(-9), how_ended(3)
-    ('died with SIGSEGV', 'was killed with SIGKILL, by somebody or for want of memory,', 'ended with exit code 3')
+    ('died with SIGSEGV', 'was killed (SIGKILL), perhaps for lack of memory,', 'ended with exit code 3')
     """
     if code >= 0:
         return f"ended with exit code {code}"
     if code == -signal.SIGKILL:
-        return "was killed with SIGKILL, by somebody or for want of memory,"
+        return "was killed (SIGKILL), perhaps for lack of memory,"
     try:
         return f"died with {signal.Signals(-code).name}"
     except ValueError:

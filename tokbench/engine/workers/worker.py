@@ -24,7 +24,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.engine.workers.line import CHUNK, MessageReader, packed
+from tokbench.engine.workers.protocol import CHUNK, MessageReader, packed
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress

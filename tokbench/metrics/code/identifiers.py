@@ -79,7 +79,7 @@ _tokens = partial(Metric, unit="tokens/identifier", direction="lower", needs=TOK
 
 METRICS: Final = (
     _tokens("identifier_tokens", of=("identifier tokens", "identifiers"), headline=True).means(
-        _TOUCHED, f"Into how many tokens a name falls. {_IS}"
+        _TOUCHED, f"Tokens per name. {_IS}"
     ),
     _tokens(
         "identifiers_whole", unit="share of identifiers", direction="higher", of=("whole identifiers", "identifiers")

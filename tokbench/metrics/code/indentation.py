@@ -25,10 +25,7 @@ _SPENT: Final = (
     "Tokens count as indentation if they hold nothing but tabs and spaces before the first character of a "
     "line; a token that also holds a line end or the first word of the line does not count."
 )
-_LEVEL: Final = (
-    "A level is a tab, or the number of spaces (two at least) by which lines of the document most often go "
-    "further right than the line before."
-)
+_LEVEL: Final = "A level is a tab, or the most frequent increase of indentation in the document, two spaces at least."
 
 
 class Lines(NamedTuple):
@@ -105,7 +102,7 @@ def _per_line(name: str) -> Metric:
     of = f"{name} tokens", f"lines indented with {name}"
     return _lower(f"indent_{name}_per_line", "tokens/line", of=of).means(
         f"{_WITHIN} / Σ lines, over lines indented with {name} alone",
-        f"Tokens of the indentation of a line that is indented with {name}. {_SPENT}",
+        f"Tokens of indentation per line, over lines indented with {name}. {_SPENT}",
     )
 
 
@@ -113,7 +110,7 @@ def _per_level(name: str) -> Metric:
     of = f"{name} tokens at levels", f"levels of {name}"
     return _lower(f"indent_{name}_per_level", "tokens/level", of=of).means(
         f"{_WITHIN} / Σ levels, over lines indented with {name} alone by a level or more",
-        f"Tokens of a level of indentation. {_LEVEL} {_SPENT}",
+        f"Tokens per level of indentation. {_LEVEL} {_SPENT}",
     )
 
 
@@ -121,13 +118,13 @@ def _at_level(depth: int) -> Metric:
     of = f"tokens at level {depth}", f"lines at level {depth}"
     return _lower(f"indent_level_{depth}", "tokens/line", of=of).means(
         f"{_WITHIN} / Σ lines, over lines at level {depth}" + (" and deeper" if depth == _DEEPEST else ""),
-        f"Tokens of the indentation of a line, by depth. {_LEVEL} {_SPENT}",
+        f"Tokens of indentation per line, by depth. {_LEVEL} {_SPENT}",
     )
 
 
 METRICS: Final = (
     _lower("tokens_per_line", "tokens/line", of=("tokens", "lines")).means(
-        "Σ tokens / Σ lines that are not blank", "Tokens of a line of code; the tokens of blank lines count among them."
+        "Σ tokens / Σ lines that are not blank", "Tokens per line of code; tokens of blank lines are included."
     ),
     _lower("indent_share", "share of tokens", of=("indentation tokens", "tokens")).means(
         f"{_WITHIN} / Σ tokens", f"Share of all tokens that are indentation. {_SPENT}"

@@ -71,8 +71,8 @@ def _alignment(encoded: EncodedShard, leaves: Leaves) -> Counts:
 
 
 _LEAVES: Final = (
-    "Leaves are those of tree-sitter's grammar, a whole string or comment counting as one; white space beside a leaf "
-    "may belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
+    "Leaves come from tree-sitter's grammar; a whole string or comment is one leaf; white space next to a leaf may "
+    "belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
 )
 _REGION: Final = (
     "A token belongs to the region of its last byte; quotation marks belong to strings. Documents with a "
@@ -86,12 +86,12 @@ PARSED: Final = _laid(
     "syntax_parsed", "share of documents", "none", of=("parsed documents", "documents of programs")
 ).means(
     "documents without an error in their syntax tree / documents",
-    "Share of the documents that the grammar parses without error; the other numbers on syntax rest on these.",
+    "Share of the documents that the grammar parses without error; the other syntax metrics count only these.",
 )
 METRICS: Final = (
     _laid("leaf_edges_kept", "share of edges", "higher", of=("edges kept", "edges between leaves")).means(
         "edges between leaves with a token boundary / edges between leaves",
-        f"How often the tokens keep two leaves of the syntax tree apart. {_LEAVES}",
+        f"How often a token boundary separates two leaves of the syntax tree. {_LEAVES}",
     ),
     _laid("leaf_one_token", "share of leaves", "higher", of=("leaves that are a token", "leaves of code")).means(
         "leaves of code that are exactly one token / leaves of code",

@@ -94,7 +94,7 @@ class _Languages:
         self._premiums = {group: premium(documents, known[states.reference]) for group, documents in known.items()}
         self._lacking = {group: "it was not measured" for group in states.groups if group not in known}
         for group, group_premium in self._premiums.items():
-            reason = group_premium.shortcoming(group, states.reference)
+            reason = group_premium.reason_not_comparable(group, states.reference)
             if reason:
                 self._lacking[group] = reason
 
@@ -117,7 +117,7 @@ class _Languages:
             return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
         others = [self._premiums[group] for group in some if group != self._reference]
         if not others:
-            reason = "there is no language but the reference"
+            reason = "the corpus has no language but the reference"
             return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
         # Nothing is uneven in a slice of one language.
         uneven = inequality([self._premiums[group] for group in some]) if len(some) > 1 else {}

@@ -74,7 +74,7 @@ class Premium(NamedTuple):
     ratios: NDArray[np.float64]
     """By document with tokens in the reference."""
 
-    def shortcoming(self, group: str, reference: str) -> str:
+    def reason_not_comparable(self, group: str, reference: str) -> str:
         """Return why there is not a premium; else an empty string."""
         every = self.documents + self.left_out
         if self.documents < _LEAST * every:

@@ -32,7 +32,7 @@ def premium_bars(tables: CellTables, name: str, languages: Sequence[Series]) -> 
     step = next(step for step in (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e9) if top / step <= 10)  # noqa: PLR2004
     axis = Axis(0, top, _LEFT, _RIGHT)
     bottom = float(_TOP + _ROW * len(ranked))
-    title = f"Premium of each language under {name}, with 95 % intervals; the numbers are in the heat map of premium"
+    title = f"Premium of each language under {name}, with 95% intervals; the numbers are in the heat map of premium"
     drawing = Drawing(_WIDTH, bottom + 26, title, css="bars")
     ticks = [_tick(axis, step * k) for k in range(int(top / step) + 1)]
     drawing.grid(Box(_LEFT, 4, _RIGHT, bottom), ticks)

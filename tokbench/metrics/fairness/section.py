@@ -44,15 +44,15 @@ _COLUMNS: Final = {
     Role.INEQUALITY: "",
     Role.PREMIUM_RANGE: "",
 }
-_BEFORE: Final = "Tokens for the same text, the reference language being 1. Where tokens are paid for, a "
+_BEFORE: Final = "Tokens for the same text, relative to the reference language. Where tokens are paid for, a "
 _BEHIND: Final = (
-    " is a relative price; where they are made one after the other, a relative time; and its inverse is what is left "
-    "of a context window. Documents that lose text in a language or in the reference are left out in both."
+    " is a relative price. Where they are generated one by one, it is a relative time. Its inverse is the share of a "
+    "context window that is left. Documents that lose text in a language or in the reference are left out in both."
 )
 _FRONT: Final = (
     "Up: fewer tokens for all languages together. Left: languages that need more equal numbers of tokens. The line is "
-    "the front: what lies on it is beaten by no other in both. Bars are 95\u00a0% intervals, drawn where they are "
-    "longer than the mark."
+    "the front: no other tokenizer is better in both. Bars are 95% intervals, drawn where they are longer than "
+    "the mark."
 )
 _CURVES: Final = "The straight line: every language costs the same. Gini:"
 _DEAREST: Final = 3

@@ -38,33 +38,6 @@ class TextDifference(NamedTuple):
     """Missing white-space code points."""
 
 
-def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
-    r"""Return the cause of a loss, as :func:`compare` finds it.
-
-    >>> cause_of("naïve 東京", "naïve  ⁇ ", LossContext(unknown=" ⁇ ")).value
-    'unknown'
-    >>> cause_of("cafe\u0301", "café").value, cause_of("café", "cafe\u0301").value
-    ('nfc', 'nfd')
-    >>> cause_of("ﬁve²", "five2").value, cause_of("ﬁancé", "fiance\u0301").value
-    ('nfkc', 'nfkd')
-    >>> cause_of("two  spaces", "two spaces").value, cause_of("▁a", "a").value
-    ('whitespace', 'whitespace')
-    >>> cause_of("soft\u00adhyphen\0", "softhyphen").value
-    'control'
-    >>> cause_of("déjà vu", "deja vu").value, cause_of("NASA", "nasa").value
-    ('accents', 'casing')
-    >>> cause_of("half \ud83d", "half \ufffd").value, cause_of("🎉", "\ufffd\ufffd").value
-    ('invalid_bytes', 'invalid_bytes')
-    >>> cause_of("the end<|endoftext|>", "the end").value
-    'special_token'
-    >>> cause_of("wait , what", "wait, what", LossContext(data=b"wait , what")).value
-    'decoder'
-    >>> cause_of("one", "two").value
-    'other'
-    """
-    return compare(text, back, context).cause
-
-
 def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
     """Return the place and causes of the differences of two unequal texts.
 

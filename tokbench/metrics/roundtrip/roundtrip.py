@@ -20,24 +20,24 @@ from tokbench.results.blocks import MOST_LOST
 from tokbench.tokenizers.contract import HasUnknown
 
 _ORDER: Final = (
-    "A document counts once, for one cause: the decoder, if the bytes of the ids are the bytes of the text; else the "
-    "first rewriting that alone makes text and result equal; else the cause of the first changed stretch of a "
-    "shortest edit, tested in the order unknown token, fewest rewritings together, invalid bytes, special token. "
-    "Rewritings are tested in the order NFC, NFD, white space, control characters, NFKC, NFKD, accents, casing."
+    "Each lossy document counts once. Its cause is the decoder if the bytes of the ids are the bytes of the text; "
+    "else the first rewriting that alone makes text and result equal; else the cause of the first change of a "
+    "shortest edit, tested in the order unknown token, fewest rewritings, invalid bytes, special token. Rewritings "
+    "are tested in the order NFC, NFD, white space, control characters, NFKC, NFKD, accents, casing."
 )
 _FIRST: Final = "loss_unknown"
 
 LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
-    "loss_unknown": ((Cause.UNKNOWN,), "the unknown token came back for text", ""),
+    "loss_unknown": ((Cause.UNKNOWN,), "text was replaced by the unknown token", ""),
     "loss_normalization": (
         (Cause.NFC, Cause.NFD, Cause.NFKC, Cause.NFKD),
-        "the text came back in a Unicode normal form",
+        "the text was changed to a Unicode normal form",
         "The losses in the report name the form: NFC, NFD, NFKC or NFKD.",
     ),
     "loss_whitespace": (
         (Cause.WHITESPACE,),
         "white space was added, removed, collapsed or replaced",
-        "A dummy prefix that decoding does not take back is among them, and U+2581 where it came back as a space.",
+        "This includes a dummy prefix that decoding does not remove, and U+2581 decoded as a space.",
     ),
     "loss_casing": ((Cause.CASING,), "the case of letters was changed", ""),
     "loss_accents": ((Cause.ACCENTS,), "nonspacing marks were removed", ""),
@@ -48,12 +48,12 @@ LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
     ),
     "loss_invalid_bytes": (
         (Cause.INVALID_BYTES,),
-        "U+FFFD came back for text",
-        "So do documents with a lone surrogate.",
+        "text was replaced by U+FFFD",
+        "Documents with a lone surrogate are among them.",
     ),
     "loss_special_token": (
         (Cause.SPECIAL_TOKEN,),
-        "text that spells a special token is gone",
+        "text that spells a special token was lost",
         "Names of special tokens are those that the tokenizer lists, and common ones such as <s> and <|…|>.",
     ),
     "loss_decoder": (
@@ -80,7 +80,7 @@ VALUES: Final = (
         loss_cannot_help=_LOWERS,
     ).means(
         "documents with decode(encode(x)) = x / documents",
-        "Share of documents that are decoded exactly as they were; every document is tested.",
+        "Share of documents that decode to exactly the original text; every document is tested.",
     ),
     _lost(
         "lost_characters",
@@ -91,9 +91,9 @@ VALUES: Final = (
         headline=True,
     ).means(
         "Σ code points of NFC(x) deleted or replaced in NFC(decode(encode(x))) / Σ code points of x",
-        "Share of the characters that decoding does not give, by a shortest edit between both texts in NFC: "
-        "canonically equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses "
-        "none. What an unknown token replaces is lost.",
+        "Share of the characters that are lost in decoding, by a shortest edit between both texts in NFC: canonically "
+        "equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses none. What an "
+        "unknown token replaces is lost.",
     ),
     _lost("cer", "edits/char", of=("edits", "characters"), label="CER").means(
         "Σ edit distance(x, decode(encode(x))) / Σ code points of x",

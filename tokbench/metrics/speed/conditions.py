@@ -26,8 +26,8 @@ def _load(root: Path) -> Iterator[str]:
     cores = os.cpu_count() or 1
     if text and float(text[0]) > max(1.5, _BUSY * cores):
         yield (
-            f"the machine was busy, with a load average of {text[0]} on {cores} cores when timing began; stop other "
-            "programs and run again, or believe ratios more than MB/s"
+            f"the machine was busy (load average {text[0]} on {cores} cores); stop other programs and run again, or "
+            "compare ratios only"
         )
 
 
@@ -35,8 +35,8 @@ def _virtual(root: Path) -> Iterator[str]:
     flags = next((line for line in _read(root / "proc/cpuinfo").splitlines() if line.startswith("flags")), "")
     if "hypervisor" in flags.split():
         yield (
-            "this is a virtual machine, whose neighbours may take its time unseen; compare ratios of one run, and "
-            "repeat with 'processes: 5' before you publish MB/s"
+            "this is a virtual machine, so speeds may vary; compare ratios of one run, and set 'processes: 5' before "
+            "you publish MB/s"
         )
 
 
@@ -51,7 +51,7 @@ def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
     """Yield a note if all tokenizers became faster or slower between the halves of the rounds.
 
     >>> list(drift_note({"a": [100, 100, 100, 80, 80, 80]}))[0][:69]
-    'the machine became 20 % slower from the first half of the rounds to t'
+    'the machine became 20% slower from the first half of the rounds to th'
     >>> list(drift_note({"a": [100, 80, 100, 80, 100, 80, 100, 80]}))
     []
     """
@@ -62,7 +62,7 @@ def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
             changes.append(median(values[-half:]) / median(values[:half]) - 1)
     change = median(changes) if changes else 0.0
     if abs(change) > _DRIFT:
-        moved = f"{100 * abs(change):.0f} % {'faster' if change > 0 else 'slower'}"
+        moved = f"{100 * abs(change):.0f}% {'faster' if change > 0 else 'slower'}"
         yield (
             f"the machine became {moved} from the first half of the rounds to the second; let it cool down, or take "
             "more rounds"

@@ -71,7 +71,7 @@ def _mean(cells: Sequence[Cell], processes: int) -> Cell:
     if absent is not None:
         return absent
     if len(cells) < processes:
-        reason = f"measured in {len(cells)} of {processes} processes only"
+        reason = f"measured in {len(cells)} of {processes} processes"
         return replace(cells[0], value=None, ci_low=None, ci_high=None, n=0, status=Status.FAILED, reason=reason)
     mean = mean_of_processes([cell.value for cell in cells if cell.value is not None])
     reason = (

@@ -1,6 +1,6 @@
 """The timed metric ``speed``: all tokenizers in turn, in rounds of shuffled order, on one thread.
 
-Rounds are interleaved because a machine's speed drifts (in turn: 50 % wrong on a busy two-core machine; shuffled: 2 %).
+Rounds are interleaved because a machine's speed drifts (in turn: 50% wrong on a busy two-core machine; shuffled: 2%).
 The first tokenizer is timed twice in every round: the difference is the noise floor. All are fresh copies, without a
 cache of the text.
 """
@@ -39,16 +39,16 @@ from tokbench.tokenizers.options import Options, TokenizerName
 class SpeedOptions(Options):
     """Options of ``speed``."""
 
-    rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
-    min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value of decoding lasts at least")
-    max_bytes: int = Field(default=2_000_000, ge=1, description="text taken of a corpus")
+    rounds: int = Field(default=10, ge=3, le=1000, description="rounds; an interval needs six")
+    min_time: float = Field(default=0.001, gt=0, le=10, description="minimum seconds of one measurement of decoding")
+    max_bytes: int = Field(default=2_000_000, ge=1, description="maximum text used of a corpus, in bytes")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
-    by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
+    by_group: bool = Field(default=False, description="also time each group alone; rankings differ by language")
     reference: TokenizerName = Field(
-        default="", description="the tokenizer of `encode_ratio`; default: for each the one of its `same_as`"
+        default="", description="the reference of `encode_ratio`; default: each tokenizer's `same_as`"
     )
     processes: int = Field(
-        default=1, ge=1, le=100, description="fresh processes that repeat everything; five or more give an interval"
+        default=1, ge=1, le=100, description="fresh processes that repeat everything; an interval needs five"
     )
 
 
@@ -57,10 +57,10 @@ VALUES = (
         "encode_mb_per_s", "MB/s", "higher", label="encode", headline=True, role=Role.ENCODING_SPEED, by_output=True
     ).means(
         "median over rounds of bytes / seconds / 10^6",
-        "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
-        "times a slice of text that was not seen before, once. Of engines that return Python lists the time in "
-        "which arrays are made of them counts, so that only those that return the same are ranked. Compare with "
-        "what the tokens hold: a tokenizer that makes fewer tokens of a text does less work.",
+        "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round times a "
+        "slice of text that was not seen before, once. For engines that return Python lists, making arrays of them is "
+        "timed, too; only engines that return the same kind are ranked together. A tokenizer that makes fewer tokens "
+        "of a text does less work.",
     ),
     Metric("decode_mb_per_s", "MB/s", "higher", label="decode").means(
         "median over rounds of bytes / seconds / 10^6",
@@ -69,10 +69,10 @@ VALUES = (
 )
 RATIO = Metric("encode_ratio", "x", "higher", label="encode, reference = 1", by_output=True).means(
     "median over rounds of MB/s / MB/s of the reference in the same round",
-    "Encoding speed over that of a reference: the tokenizer of the option `reference`, or else the one that the "
-    "tokenizer is declared the same as. Both are timed on the same text in the same round, so that a machine that "
-    "slows down does not move the ratio. One contract only: where a tokenizer returns lists and its reference "
-    "arrays, the reference is timed a second time through its lists, and that is 1.",
+    "Encoding speed relative to a reference: the tokenizer of the option `reference`, or else of its `same_as`. Both "
+    "are timed on the same text in the same round, so that a machine that slows down does not move the ratio. Where a "
+    "tokenizer returns lists and its reference arrays, the reference is timed a second time with lists, and that is "
+    "1.",
 )
 
 
@@ -271,11 +271,11 @@ def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
             ratios = [again / one for one, again in zip(speeds[copy.name], copy.speeds[copy.once], strict=True)]
             floor = abs(median(ratios) - 1)
             notes.append(
-                f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
+                f"noise floor {floor:.1%}: {copy.name} differs this much from itself; ignore smaller differences"
             )
     notes += drift_note(speeds)
     for contender in sound:
         cores = contender.cpu / contender.wall
         if cores > _ONE_THREAD:
-            notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
+            notes.append(f"{contender.name} used {cores:.1f} cores to encode: its speed is not a one-thread speed")
     return notes

@@ -33,10 +33,10 @@ from tokbench.results.cells import OWN_TEXTS
 from tokbench.results.model import Results
 
 _EXPLANATION: Final = (
-    "A number is the median of its rounds, documents or processes, with its interval. Times hold for this machine and "
-    "these texts; those of different vocabularies are not a ranking by themselves, as they come with different numbers "
-    "of tokens. Engines return flat arrays of ids, Python lists of them or counts alone: only those that return the "
-    "same are ranked against one another."
+    "Each number is the median of its rounds, documents or processes, with its interval. Times hold for this machine "
+    "and these texts. Different vocabularies make different numbers of tokens, so their times alone are not a "
+    "ranking. Engines return flat arrays of ids, Python lists of them or counts alone: only engines that return the "
+    "same kind are ranked together."
 )
 
 

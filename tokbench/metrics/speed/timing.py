@@ -59,12 +59,12 @@ class Mean(NamedTuple):
 
     value: float
     low: float | None
-    """95 %; ``None`` with too few values."""
+    """95%; ``None`` with too few values."""
     high: float | None
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
-    """Return the narrowest symmetric interval of order statistics that covers the median with at least 95 %.
+    """Return the narrowest symmetric interval of order statistics that covers the median with at least 95%.
 
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     (2, 9)
@@ -75,10 +75,10 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None
 
 
 def quantile_interval(values: Sequence[float], share: float) -> tuple[float, float] | tuple[None, None]:
-    """Return an interval of order statistics that covers a quantile with at least 95 %; ``None`` with too few values.
+    """Return an interval of order statistics that covers a quantile with at least 95%; ``None`` with too few values.
 
     The k-th smallest of n is above the quantile q with probability P(B(n, q) < k), whatever the distribution (Conover,
-    Practical Nonparametric Statistics, 3.2). Each side is missed with at most 2.5 %.
+    Practical Nonparametric Statistics, 3.2). Each side is missed with at most 2.5%.
 
     >>> quantile_interval(range(1, 1001), 0.95)
     (936, 964)
@@ -105,7 +105,7 @@ def _binomial(n: int, k: int, share: float) -> float:
 
 
 def mean_of_processes(values: Sequence[float]) -> Mean:
-    """Return the geometric mean, from five processes on with Student's t interval (95 %) of logarithms.
+    """Return the geometric mean, from five processes on with Student's t interval (95%) of logarithms.
 
     Student, The probable error of a mean, Biometrika 6 (1908).
 

@@ -21,7 +21,7 @@ def tradeoff_document(tables: CellTables) -> Section | None:
         panes = [Pane(chart.corpus, scatter_nodes(chart, f"Chart for {chart.corpus}")) for chart in charts]
         nodes = [
             Paragraph(
-                "Up: fewer tokens for the same text. Right: faster, on a logarithmic scale. Bars are 95\u00a0% "
+                "Up: fewer tokens for the same text. Right: faster, on a logarithmic scale. Bars are 95% "
                 "intervals, drawn where they are longer than the mark. Compression depends on the vocabulary, speed "
                 "on the engine and the machine. A hollow mark: text is lost."
             ),

@@ -22,6 +22,8 @@ _MOST_SLICES: Final = 8
 
 _MOST_WHERE: Final = 6
 
+TEXT_NAMES: Final = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -31,11 +33,13 @@ class Answer:
         text: what was measured, in one sentence; empty if nothing was.
         lines: the rest, by subject.
         ranking: all ranked tokenizers over all slices that count.
+        slices: the texts that count.
     """
 
     text: str = ""
     lines: Sequence[AnswerLine] = ()
     ranking: Ranking = field(default_factory=lambda: Ranking((), ()))
+    slices: Sequence[Slice] = ()
 
     @property
     def sentences(self) -> list[str]:
@@ -63,10 +67,7 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         return Answer(lines=[*_designed(tables, config), *_speed(tables), *further])
     published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
     own = [name for name in tables.tokenizers if tables.tokenizer(name).train]
-    maker = _LineMaker(tables, config, slices)
-    ranking = maker.rank([*published, *own])
-    if published and len(ranking.slices) < len(slices):  # training has seen some of them
-        ranking = maker.rank(published)
+    maker, ranking = _LineMaker(tables, config, slices), overall(tables)
     lines = [
         *maker.published(published, alone=not own),
         *maker.own(published, own, sized=any(line.label == OWN for line in further)),
@@ -75,7 +76,18 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         *_losses(tables, config, list(dict.fromkeys(part.corpus for part in slices))),
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
-    return Answer(text=_text(slices, config), lines=lines, ranking=ranking)
+    return Answer(text=_text(slices, config), lines=lines, ranking=ranking, slices=slices)
+
+
+def overall(tables: CellTables) -> Ranking:
+    """Rank all tokenizers over all texts, or the published ones alone where training has seen some of these."""
+    config = tables.results.config
+    slices = text_slices(tables, config.weights)
+    published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
+    ranking = rank(tables, slices, tables.tokenizers, config.practical_margin)
+    if published and len(ranking.slices) < len(slices):
+        return rank(tables, slices, published, config.practical_margin)
+    return ranking
 
 
 def _text(slices: Sequence[Slice], config: RunConfig) -> str:
@@ -89,8 +101,7 @@ def _text(slices: Sequence[Slice], config: RunConfig) -> str:
     if len(slices) > _MOST_SLICES:
         alike = alike.partition(", whatever")[0]
         counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
-        names = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
-        parts = [f"{count} {names[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
+        parts = [f"{count} {TEXT_NAMES[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
         return f"For {join(parts)}, {alike}:"
     total = sum(part.size for part in slices)
     sizes: dict[str, float] = {}
@@ -123,7 +134,7 @@ class _LineMaker:
         if ranking.standings:
             label = PUBLISHED if len(ranking.standings) > 1 or not alone else "Tokens"
             said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
-            yield AnswerLine(label, tuple(said))
+            yield AnswerLine(label, tuple(said), ranks=True)
 
     def own(self, published: Sequence[str], own: Sequence[str], *, sized: bool) -> Iterator[AnswerLine]:
         """Yield what the run's own tokenizers need, beside the best published one; nothing where a size is advised."""
@@ -136,7 +147,7 @@ class _LineMaker:
         if best.standings:
             both = self.rank([ranking.best, best.best])
             said.append(_beside(both, ranking.best, best.best))
-        yield AnswerLine(OWN, tuple(said))
+        yield AnswerLine(OWN, tuple(said), ranks=True)
 
     def _summed(self, ranking: Ranking) -> Iterator[str]:
         """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one."""
@@ -297,7 +308,8 @@ def _confidence(
     said = [sentence for line in further for sentence in line.sentences]
     limit = tables.results.config.limit
     if limit is not None:
-        said.append(f"A first look: at most {limit:,} documents of each language.")
+        learned = ", and training has read no more" * any(info.train for info in tables.results.tokenizers.values())
+        said.append(f"A first look: at most {limit:,} document{'s' * (limit > 1)} of each language{learned}.")
     if len(ranking.standings) > 1 and ranking.standings[1].low is None:
         documents = min(sum(tables.corpus(part.corpus).groups.values()) for part in slices)
         said.append(f"No intervals: {documents:,} documents are too few." if documents else "No intervals.")

@@ -12,7 +12,8 @@ CONFIDENCE: Final = "Confidence"
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """One line of an answer: what it is about, and sentences."""
+    """One line of an answer: what it is about, and sentences; ``ranks`` if these say who uses the fewest tokens."""
 
     label: str
     sentences: tuple[str, ...]
+    ranks: bool = False

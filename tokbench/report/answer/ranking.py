@@ -1,7 +1,7 @@
 """Ranks tokenizers over slices of text that count alike: by the geometric mean of their tokens relative to the best.
 
-A ratio of two tokenizers over several languages is the weighted geometric mean of its ratios in each: 2 % more tokens
-in one language and 2 % fewer in another cancel out, whatever amount of text each has. The interval leaves out one
+A ratio of two tokenizers over several languages is the weighted geometric mean of its ratios in each: 2% more tokens
+in one language and 2% fewer in another cancel out, whatever amount of text each has. The interval leaves out one
 document after the other, in every slice that has it (:mod:`tokbench.statistics.jackknife`).
 """
 
@@ -10,18 +10,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.slices import Slice
+from tokbench.report.answer.words import more
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MARGIN
 from tokbench.results.cells import Cell, trained_on
 from tokbench.statistics.jackknife import interval
 from tokbench.statistics.sample_units import SampleUnits
+
+PARTIAL: Final = "measured in part: not ranked"
+UNKNOWN: Final = "round trip not measured: not ranked"
+TRAINED: Final = "trained on these documents: not ranked"
+BASELINES: Final = "baselines"
+LOSSY: Final = "lossy: not ranked"
+NO_NUMBER: Final = "no number"
+REASONS: Final = ("", PARTIAL, UNKNOWN, TRAINED, BASELINES, LOSSY, NO_NUMBER)
+"""Why a tokenizer is not ranked, in the order of a chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +41,8 @@ class Standing:
     """A tokenizer in a ranking.
 
     Attributes:
-        more: its tokens beyond the best, as a share: 0.06 for 6 % more.
-        low, high: the 95 % interval of ``more``; ``None`` if there is none.
+        more: its tokens beyond the best, as a share: 0.06 for 6% more.
+        low, high: the 95% interval of ``more``; ``None`` if there is none.
         tied: ``more`` is below the margin, or not significantly different from 0.
     """
 
@@ -71,6 +83,43 @@ class Ranking:
         return next((each for each in self.standings if each.tokenizer == tokenizer), None)
 
 
+class Bar(NamedTuple):
+    """A tokenizer in a chart: its bytes per token over all slices, and its standing or why it has none."""
+
+    tokenizer: str
+    value: float
+    reason: str
+    standing: Standing | None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The interval of the difference from the best, as bytes per token."""
+        one = self.standing
+        if one is None or one.low is None or one.high is None:
+            return None
+        return self.value * (1 + one.more) / (1 + one.high), self.value * (1 + one.more) / (1 + one.low)
+
+    @property
+    def title(self) -> str:
+        """The tooltip of a chart."""
+        one = self.standing
+        beyond = f"{more(one.more, one.low, one.high)} than the best" if one and one.more else ""
+        return "; ".join(filter(None, [f"{self.tokenizer}: {self.value:.3f} bytes per token", self.reason, beyond]))
+
+
+def bars(tables: CellTables, ranking: Ranking) -> list[Bar]:
+    """Return all tokenizers with a number in every slice, the ranked ones first."""
+    metric, weights = tables.with_role(Role.TEXT_PER_TOKEN), np.array([part.weight for part in ranking.slices])
+    found = []
+    for name in tables.tokenizers:
+        cells = [tables.cell(metric, part.corpus, part.group, name) for part in ranking.slices]
+        values = [cell.value for cell in cells if cell and cell.value]
+        if cells and len(values) == len(cells):
+            reason = max((why_not_ranked(tables, cell) for cell in cells), key=REASONS.index)
+            found.append(Bar(name, float(np.exp(weights @ np.log(values) / weights.sum())), reason, ranking.of(name)))
+    return sorted(found, key=lambda bar: (REASONS.index(bar.reason), -bar.value))
+
+
 def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], margin: float = MARGIN) -> Ranking:
     """Rank those tokenizers that compete in every slice; slices that one of them was trained on do not count."""
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
@@ -80,7 +129,7 @@ def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], marg
     logs: dict[str, float] = {}
     for name in names:
         cells = [tables.cell(metric, part.corpus, part.group, name) for part in slices]
-        if cells and all(cell and cell.value and _counts(tables, cell) for cell in cells):
+        if cells and not any(why_not_ranked(tables, cell) for cell in cells):
             logs[name] = float(weights @ np.log([cell.value for cell in cells if cell and cell.value]))
     ordered = sorted(logs, key=lambda name: -logs[name])
     if not ordered:
@@ -88,9 +137,9 @@ def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], marg
     top = ordered[0]
     standings = [Standing(top, 0.0, tied=True)]
     for name in ordered[1:]:
-        more = float(np.exp(logs[top] - logs[name]) - 1)
+        beyond = float(np.exp(logs[top] - logs[name]) - 1)
         low, high = _interval(tables, slices, weights, top, name)
-        standings.append(Standing(name, more, low, high, more < margin or (low is not None and low <= 0)))
+        standings.append(Standing(name, beyond, low, high, beyond < margin or (low is not None and low <= 0)))
     return Ranking(slices, standings, float(np.exp(logs[top])))
 
 
@@ -99,9 +148,18 @@ def _trained(tables: CellTables, metric: str, part: Slice, name: str) -> bool:
     return cell is not None and trained_on(cell.in_sample)
 
 
-def _counts(tables: CellTables, cell: Cell) -> bool:
-    """Tell whether a number counts: all do where the run has no round trip, which the answer says."""
-    return tables.comparable(cell) and (tables.round_trip(cell).ranked or not tables.losses_checked)
+def why_not_ranked(tables: CellTables, cell: Cell | None) -> str:
+    """Return why a number is not ranked, one of :data:`REASONS`; where the run has no round trip, no loss is known."""
+    if cell is None or not cell.value:
+        return NO_NUMBER
+    if cell.measured is not None:
+        return PARTIAL
+    kept = tables.round_trip(cell)
+    if tables.losses_checked and not kept.ranked:
+        return LOSSY if kept == RoundTrip.LOSSY else UNKNOWN
+    if trained_on(cell.in_sample):
+        return TRAINED
+    return BASELINES if tables.tokenizer(cell.tokenizer).baseline else ""
 
 
 def _interval(

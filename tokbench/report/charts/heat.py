@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
+from tokbench.report.answer.words import percent
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import cut
@@ -20,6 +21,10 @@ LEVELS: Final = 9
 
 _DIGITS: Final = 3
 _WIDE: Final = 50.0
+
+BEYOND: Final = "tokens beyond the best of the row"
+BEST: Final = "best"
+"""What the best of a row says instead of 0%: what the row is measured against must be found at a glance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +65,24 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """A colour scale over the middle 90 % of the values, against outliers."""
+    """A colour scale over the middle 90% of the values, against outliers."""
 
     low: float
     high: float
     reverse: bool
+    wide: float = _WIDE
+    """From this ratio of the ends on the scale is logarithmic."""
 
     @classmethod
-    def over(cls, values: Sequence[float], *, reverse: bool) -> _Scale:
+    def over(cls, values: Sequence[float], *, reverse: bool, wide: float = _WIDE) -> _Scale:
         ordered = sorted(values)
         last = len(ordered) - 1
-        return cls(ordered[round(last * 0.05)], ordered[round(last * 0.95)], reverse)
+        return cls(ordered[round(last * 0.05)], ordered[round(last * 0.95)], reverse, wide)
 
     def level(self, value: float) -> int:
         low, high = self.low, self.high
         value = min(max(value, low), high)
-        if low > 0 and high / low > _WIDE:
+        if low > 0 and high / low > self.wide:
             low, high, value = math.log(low), math.log(high), math.log(value)
         # Values that are all equal get the middle colour.
         share = (value - low) / (high - low) if high > low else 0.5
@@ -87,11 +94,14 @@ def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
     first = tables.with_role(Role.TEXT_PER_TOKEN)
     subject = [name for name in tables.headline if tables.metric(name).leads]
     names = dict.fromkeys([*subject, first, *(name for name in tables.metrics if name not in tables.loss_counts)])
-    return [heat for name in names if (heat := heat_map(tables, corpus, name))]
+    return [heat for name in names if (heat := heat_map(tables, corpus, name, beyond=name == first))]
 
 
-def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
-    """Return the heat map of one metric; ``None`` if no group distinguishes tokenizers."""
+def heat_map(tables: CellTables, corpus: str, metric: str, *, beyond: bool = False) -> HeatMap | None:
+    """Return the heat map of one metric; ``None`` if no group distinguishes tokenizers.
+
+    With ``beyond`` it has the tokens beyond the best of each row: a byte of text is not as much in every script.
+    """
     names = [group for group in tables.groups(metric, corpus) if tables.is_shown(corpus, group)]
     whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
     ranked = (whole if whole.measured else tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)).ranked()
@@ -101,19 +111,22 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
     ]
     order = tables.in_sight(measured)
     groups = [tables.series(metric, corpus, group, names=order) for group in names] if order else []
-    values = _values(groups)
+    values = _values([_beyond_best(row) for row in groups] if beyond else groups)
     if not any(row.tells_apart for row in groups):
         return None
     # All units of one metric have the same style, such as shares of words and shares of characters.
     style = style_for([value for some in values.values() for value in some], next(iter(values)), _DIGITS)
     info = tables.metric(metric)
     direction = info.direction if tables.losses_checked or info.loss_cannot_help else "none"
-    scales = {unit: _Scale.over(some, reverse=direction == "lower") for unit, some in values.items()}
+    reverse, wide = beyond or direction == "lower", 1.0 if beyond else _WIDE
+    direction = "lower" if beyond and direction != "none" else direction
+    scales = {unit: _Scale.over(some, reverse=reverse, wide=wide) for unit, some in values.items()}
     rows = [whole] if whole.measured else []
     rows += [tables.series(metric, corpus, row.group, digits=style, names=order) for row in groups]
+    rows = [_beyond_best(row) for row in rows] if beyond else rows
     absent = [name for name in ranked if name not in set(measured)]
     words = tables.series(metric, corpus, groups[-1].group, names=absent).cells if absent else {}
-    low, high = _ends(scales, style, direction)
+    low, high = (f"+{percent(scales[BEYOND].high - 1)}", BEST) if beyond else _ends(scales, style, direction)
     return HeatMap(
         metric=metric,
         label=tables.label(metric),
@@ -128,6 +141,18 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
         rows=[_row(tables, row, order, scales) for row in rows],
         left_out=" ".join(filter(None, [tables.left_out(corpus), tables.out_of_sight(measured)])),
     )
+
+
+def _beyond_best(row: Series) -> Series:
+    """Return a row of bytes per token as tokens relative to the best that competes."""
+    rates = [(cell.competes, cell.value) for cell in row.cells.values() if cell.value]
+    best = max(rates, default=(False, 0.0))[1]
+    cells = {}
+    for name, cell in row.cells.items():
+        share = best / cell.value - 1 if cell.value else 0.0
+        text = f"{'+' * (share > 0)}{percent(share)}" if share else BEST
+        cells[name] = replace(cell, text=text, value=1 + share, raw=cell.text) if cell.value else cell
+    return replace(row, unit=BEYOND, cells=cells)
 
 
 def _has_number(tables: CellTables, metric: str, corpus: str, group: str, name: str) -> bool:

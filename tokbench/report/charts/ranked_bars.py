@@ -1,130 +1,67 @@
-"""Ranked bars: text per token of each tokenizer, with its interval and what the others cost."""
+"""Ranked bars: text per token of each tokenizer over all texts that count, and what the others cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final
 
 from tokbench.foundation.visible_text import visible
-from tokbench.measuring.metric import Role
-from tokbench.measuring.round_trip import RoundTrip
-from tokbench.report.cells import DisplayCell, Series
+from tokbench.report.answer.ranking import LOSSY, Bar
+from tokbench.report.answer.words import percent
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import cut
-from tokbench.report.tables import CellTables
-from tokbench.results.cells import Cell
 
 _TALL, _LOW, _MANY = 26, 22, 16
 _MOST: Final = 40
 _BLOCK: Final = 22
 _TOP: Final = 4
-_DIGITS: Final = 3
 _BROKEN: Final = 20
-_LOSSY: Final = "lossy: not ranked"
 _WIDE: Final = 600
 
 
-class BarBlock(NamedTuple):
-    """Tokenizers shown together, best first."""
-
-    heading: str
-    names: Sequence[str]
-
-
-def ranked_bars(tables: CellTables, corpus: str, width: int) -> Drawing | None:
-    """Return the chart of a corpus, those that compete first; ``None`` without a number."""
-    metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    series = tables.series(metric, corpus, digits=_DIGITS) if metric else None
-    blocks = list(_blocks(series)) if series else []
-    if series is None or not blocks:
+def ranked_bars(bars: Sequence[Bar], width: int) -> Drawing | None:
+    """Return the chart, the ranked tokenizers first; ``None`` without a number. A page draws the like of it again."""
+    bars = bars[:_MOST]
+    if not bars:
         return None
-    rows = sum(len(block.names) for block in blocks)
-    step = _LOW if rows > _MANY else _TALL
-    lines = sum(bool(block.heading) for block in blocks)
-    what = f"{series.label} on {corpus}, {series.unit_label}"
-    title = f"{what}, best first, with 95 % intervals; the numbers are in the tables"
-    chart = _Bars(tables, series, Drawing(width, _TOP + rows * step + lines * _BLOCK, title, css="ranking"), step)
-    chart.draw(blocks)
-    return chart.drawing
+    step = _LOW if len(bars) > _MANY else _TALL
+    height = _TOP + len(bars) * step + len({bar.reason for bar in bars} - {""}) * _BLOCK
+    title = "Bytes per token over all texts, best first; the numbers are in the tables"
+    drawing = Drawing(width, height, title, css="ranking")
+    y = float(_TOP)
+    scale = max(bar.ends[1] if bar.ends else bar.value for bar in [one for one in bars if one.reason != LOSSY] or bars)
+    for reason, block in groupby(bars, lambda bar: bar.reason):
+        if reason:
+            drawing.draw("path", css="rule", d=f"M0 {y + 5:g}H{width:g}")
+            drawing.text(0, y + 18, reason, css="soft small")
+            y += _BLOCK
+        for bar in block:
+            tied = bar.standing is not None and bar.standing.tied
+            with drawing.group("aside" if reason else "top" if tied else "", bar.title):
+                _row(drawing, bar, y, step, scale)
+            y += step
+    return drawing
 
 
-def _blocks(series: Series) -> Iterator[BarBlock]:
-    places: dict[str, list[str]] = {}
-    for name in series.ranked():
-        cell = series.cells[name]
-        if cell.value is not None and sum(map(len, places.values())) < _MOST:
-            places.setdefault(_reason(cell), []).append(name)
-    for heading in sorted(places, key=bool):
-        values = {name: series.cells[name].value or 0.0 for name in places[heading]}
-        yield BarBlock(heading, sorted(values, key=lambda name: -values[name]))
-
-
-def _reason(cell: DisplayCell) -> str:
-    if cell.partial:
-        return "measured in part"
-    if cell.round_trip == RoundTrip.LOSSY:
-        return _LOSSY
-    if not cell.round_trip.ranked:
-        return "round trip not measured: not ranked"
-    if cell.in_sample:
-        return "trained on these documents: not ranked"
-    return "baselines" if cell.baseline else ""
-
-
-class _Bars:
-    def __init__(self, tables: CellTables, series: Series, drawing: Drawing, step: int) -> None:
-        self.drawing = drawing
-        self._tables = tables
-        self._series = series
-        self._step = step
-        width = drawing.size[0]
-        self._is_wide = width >= _WIDE
-        self._left = 168 if self._is_wide else 118
-        self._right = width - (196 if self._is_wide else 96)
-        self._level = tables.level_with_best(series.metric, series.corpus)
-        self._longest = 24 if self._is_wide else 15
-
-    def draw(self, blocks: Sequence[BarBlock]) -> None:
-        place = self._series.metric, self._series.corpus
-        cells = {name: self._tables.whole_cell(*place, name) for block in blocks for name in block.names}
-        # Those that lose text may have far longer bars, which are broken off.
-        fair = [cells[name] for block in blocks if block.heading != _LOSSY for name in block.names] or list(
-            cells.values()
-        )
-        highest = max(max(cell.value or 0.0, cell.ci_high or 0.0) for cell in fair)
-        scale = (self._right - self._left) / (highest or 1.0)
-        best = cells[blocks[0].names[0]].value if not blocks[0].heading else None
-        y = float(_TOP)
-        for block in blocks:
-            if block.heading:
-                self._heading(block.heading, y)
-                y += _BLOCK
-            for name in block.names:
-                css = "aside" if block.heading else "top" if name in self._level else ""
-                with self.drawing.group(css, f"{name}: {self._series.cells[name].title}"):
-                    self._row(cells[name], y, scale, None if block.heading == _LOSSY else best)
-                y += self._step
-
-    def _heading(self, text: str, y: float) -> None:
-        self.drawing.draw("path", css="rule", d=f"M0 {y + 5:g}H{self.drawing.size[0]:g}")
-        self.drawing.text(0, y + 18, text, css="soft small")
-
-    def _row(self, cell: Cell, y: float, scale: float, best: float | None) -> None:
-        value, middle = cell.value or 0.0, y + self._step / 2
-        end = min(round(self._left + value * scale, 1), self._right + _BROKEN)
-        self.drawing.text(self._left - 8, middle + 4, cut(visible(cell.tokenizer), self._longest), "end", "name")
-        size = {"width": round(end - self._left, 1), "height": self._step - 8}
-        self.drawing.draw("rect", "", x=self._left, y=round(y + 4, 1), rx=2, **size)
-        after = end
-        if end > self._right:
-            slash = f"M{end - 12:g} {y + self._step - 2:g}l6 {4 - self._step:g}"
-            self.drawing.draw("path", css="break", d=slash)
-        elif cell.ci_low is not None and cell.ci_high is not None:
-            low, after = (round(self._left + limit * scale, 1) for limit in (cell.ci_low, cell.ci_high))
-            self.drawing.draw("path", css="whisker", d=f"M{low:g} {middle:g}H{after:g}")
-        text = self._series.cells[cell.tokenizer].text
-        x = max(end, after) + 7
-        self.drawing.text(round(x, 1), middle + 4, text, css="value")
-        if best and value and value != best:
-            more = f"{100 * (best / value - 1):+.0f} %{' tokens' if self._is_wide else ''}"
-            self.drawing.text(round(x + 8.2 * len(text) + 4, 1), middle + 4, more, css="soft")
+def _row(drawing: Drawing, bar: Bar, y: float, step: int, highest: float) -> None:
+    width = drawing.size[0]
+    wide, middle = width >= _WIDE, y + step / 2
+    left, right = (168, width - 196) if wide else (118, width - 96)
+    scale = (right - left) / highest
+    end = min(round(left + bar.value * scale, 1), right + _BROKEN)
+    drawing.text(left - 8, middle + 4, cut(visible(bar.tokenizer), 24 if wide else 15), "end", "name")
+    size = {"width": round(end - left, 1), "height": step - 8}
+    drawing.draw("rect", "", x=left, y=round(y + 4, 1), rx=2, **size)
+    after = end
+    if end > right:  # what loses text may have a far longer bar, which is broken off
+        drawing.draw("path", css="break", d=f"M{end - 12:g} {y + step - 2:g}l6 {4 - step:g}")
+    elif bar.ends:
+        low, after = (round(left + limit * scale, 1) for limit in bar.ends)
+        drawing.draw("path", css="whisker", d=f"M{low:g} {middle:g}H{after:g}")
+    text = f"{bar.value:.2f}"
+    x = max(end, after) + 7
+    drawing.text(round(x, 1), middle + 4, text, css="value")
+    if bar.standing and bar.standing.more:
+        more = f"+{percent(bar.standing.more)}{' tokens' if wide else ''}"
+        drawing.text(round(x + 8.2 * len(text) + 4, 1), middle + 4, more, css="soft")

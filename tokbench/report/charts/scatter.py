@@ -39,7 +39,7 @@ class Scatter:
     backends: Sequence[tuple[str, Drawing]]
     legends: Sequence[str]
     left_out: Sequence[str]
-    """Tokenizers with too many unknown tokens to compare their compression."""
+    """Tokenizers that lose too much text to compare their compression."""
     more: str = ""
 
 
@@ -54,11 +54,11 @@ def scatter(tables: CellTables, corpus: str) -> Scatter | None:
 
 def scatter_nodes(chart: Scatter, label: str) -> list[Node]:
     """Return a chart with its key and legends."""
-    unknown = "Not in the chart, as more than one token in a thousand is unknown: "
+    lossy = "Not in the chart, because they are lossy: "
     return [
         Figure(chart.drawing, [ChartKey(mark, backend) for backend, mark in chart.backends], label),
         *legend_lines(chart.legends),
-        *([Paragraph(names_line(unknown, chart.left_out), "legend")] if chart.left_out else []),
+        *([Paragraph(names_line(lossy, chart.left_out), "legend")] if chart.left_out else []),
         *([Paragraph(chart.more, "legend")] if chart.more else []),
     ]
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tokbench.foundation.visible_text import visible
-from tokbench.measuring.metric import Role
-from tokbench.report.cells import DisplayCell
-from tokbench.report.charts.labels import Box, Label, place
-from tokbench.report.charts.plane import Plane, ends_of, linear_axis
+from tokbench.report.answer.ranking import BASELINES, LOSSY, Bar
+from tokbench.report.charts.labels import Box, place
+from tokbench.report.charts.plane import Plane, linear_axis
 from tokbench.report.charts.svg import Axis, Drawing, Tick
 from tokbench.report.escaping import cut
 from tokbench.report.tables import CellTables
-from tokbench.results.cells import WHOLE, Cell
 from tokbench.statistics.front import pareto_front
 
-_RATIO: Final = 0.8
+_RATIO, _FLAT, _FEW = 0.72, 0.5, 6
 _FEWEST: Final = 2
 _MOST: Final = 40
 _LONGEST: Final = 18
@@ -26,60 +25,39 @@ _STEP: Final = 78
 
 class _Point(NamedTuple):
     size: int
-    cell: Cell
-    shown: DisplayCell
+    bar: Bar
 
 
-def size_front(tables: CellTables, corpus: str, width: int) -> Drawing | None:
-    """Return the chart of a corpus, without baselines; ``None`` if fewer than two sizes are known."""
-    points = _points(tables, corpus)
+def size_front(tables: CellTables, bars: Sequence[Bar], width: int) -> Drawing | None:
+    """Return the chart, without baselines; ``None`` if fewer than two sizes are known. A page draws it again."""
+    sizes = {bar.tokenizer: tables.tokenizer(bar.tokenizer).vocab_size for bar in bars}
+    shown = [_Point(sizes[bar.tokenizer] or 0, bar) for bar in bars if sizes[bar.tokenizer]]
+    points = [point for point in shown if point.bar.reason not in {BASELINES, LOSSY}][:_MOST]
     if len({point.size for point in points}) < _FEWEST:
         return None
-    height = round(width * _RATIO)
+    height = round(width * (_RATIO if len(points) > _FEW else _FLAT))
     frame = Box(42, 12, width - 8, height - 48)
-    sizes = [point.size for point in points]
-    x_axis = Axis(min(sizes) / _ROOM, max(sizes) * _ROOM, frame.left, frame.right, log=True)
-    y_axis = linear_axis([end for point in points for end in ends_of(point.cell)], frame.bottom, frame.top)
+    along = [point.size for point in points]
+    x_axis = Axis(min(along) / _ROOM, max(along) * _ROOM, frame.left, frame.right, log=True)
+    y_axis = linear_axis([point.bar.value for point in points], frame.bottom, frame.top)
     plane = Plane(frame, x_axis, y_axis)
-    title = f"Compression against vocabulary size on {corpus}; the line is the front; the numbers are in the tables"
+    title = "Compression against vocabulary size over all texts; the line is the front; the numbers are in the tables"
     drawing = Drawing(width, height, title, css="front")
-    drawing.grid(frame, _size_ticks(x_axis), y_axis.ticks(), titles=("vocabulary, ids", ""))
-    ranked = [point for point in points if point.shown.competes]
-    pairs = [(float(point.size), point.cell.value or 0.0) for point in ranked]
+    drawing.grid(frame, _size_ticks(x_axis), y_axis.ticks(), titles=("vocabulary, tokens", ""))
+    ranked = [point for point in points if point.bar.standing]
+    pairs = [(float(point.size), point.bar.value) for point in ranked]
     plane.draw_front(drawing, pairs)
     kept = pareto_front(pairs, ["lower", "higher"]).tolist() if pairs else []
     leading = {point for point, on_front in zip(ranked, kept, strict=True) if on_front}
-    spots = [(plane.x.at(point.size), plane.y.at(point.cell.value or 0.0)) for point in points]
-    names = [cut(visible(point.cell.tokenizer), _LONGEST) for point in points]
+    spots = [(plane.x.at(point.size), plane.y.at(point.bar.value)) for point in points]
+    names = [cut(visible(point.bar.tokenizer), _LONGEST) for point in points]
     labels = place([(x, y, name) for (x, y), name in zip(spots, names, strict=True)], frame)
     for point, spot, label in zip(points, spots, labels, strict=True):
-        look = "p0" if point in leading else "p7 lossy" if point.shown.aside else "p7"
-        _draw(drawing, plane, point, spot, label, look)
+        look = "p0" if point in leading else "p7 lossy" if point.bar.reason else "p7"
+        with drawing.group(look, f"{point.bar.title}; vocabulary of {point.size:,} tokens"):
+            drawing.label(label)
+            drawing.draw("circle", css="mark", cx=spot[0], cy=spot[1], r=4.5)
     return drawing
-
-
-def _points(tables: CellTables, corpus: str) -> list[_Point]:
-    metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    if not metric:
-        return []
-    series = tables.series(metric, corpus)
-    points = []
-    for name in series.ranked():
-        cell, shown, size = (
-            tables.cell(metric, corpus, WHOLE, name),
-            series.cells[name],
-            tables.tokenizer(name).vocab_size,
-        )
-        if cell and cell.value is not None and size and not shown.baseline and not shown.much_lost:
-            points.append(_Point(size, cell, shown))
-    return points[:_MOST]
-
-
-def _draw(drawing: Drawing, plane: Plane, point: _Point, spot: tuple[float, float], label: Label, look: str) -> None:
-    with drawing.group(look, f"{point.cell.tokenizer}: {point.size:,} ids; {point.shown.title}"):
-        plane.draw_upright_interval(drawing, spot, point.cell)
-        drawing.label(label)
-        drawing.draw("circle", css="mark", cx=spot[0], cy=spot[1], r=4.5)
 
 
 def _size_ticks(axis: Axis) -> list[Tick]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from tokbench.report.answer.answer import Answer
 from tokbench.report.answer.line import PUBLISHED
@@ -27,8 +27,8 @@ from tokbench.report.sections.first_charts import first_charts
 from tokbench.report.tables import CellTables
 
 _COLUMNS: Final = (
-    *(Column("tokenizer"), Column("more tokens than the best", numeric=True, unit="%")),
-    *(Column("95\u00a0% interval", numeric=True), Column("in words")),
+    *(Column("tokenizer"), Column("tokens beyond the best", numeric=True, unit="%")),
+    *(Column("95% interval", numeric=True), Column("in words")),
 )
 
 
@@ -39,10 +39,12 @@ def answer_document(tables: CellTables, answer: Answer, leads: Sequence[Node] = 
     said: list[Node] = []
     for line in answer.lines:
         first, *others = line.sentences if line.label == PUBLISHED else [" ".join(line.sentences)]
-        said += [Paragraph([Strong(line.label), ": ", first]), *(Paragraph(sentence) for sentence in others)]
+        kind: Literal["", "ranks"] = "ranks" if line.ranks else ""
+        said.append(Paragraph([Strong(line.label), ": ", first], kind))
+        said += [Paragraph(sentence, kind) for sentence in others]
     nodes += [Cards([said, leads])] if leads else said
     if answer.text:
-        nodes.append(Rich(partial(first_charts, tables)))
+        nodes.append(Rich(partial(first_charts, tables, answer)))
     if len(answer.ranking.standings) > 1:
         nodes.append(Details("All tokenizers, over all texts that count", [_ranked(answer)]))
     if doubts:  # a page has them at its head

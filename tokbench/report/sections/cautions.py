@@ -18,16 +18,16 @@ def distrust(tables: CellTables) -> Iterator[str]:
     """Yield sentences on what to distrust."""
     results = tables.results
     if results.interrupted:
-        yield "The run was stopped before it was through."
+        yield "The run was stopped early."
     seen = (cell for cell in results.cells if cell.in_sample)
     trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
     if trained:
         share = max(seen or 0.0 for seen in trained.values())
-        yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training, and cannot win there."
+        yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training: not ranked there."
     if missing := [name for name, _, _ in missing_tokenizers(results)]:
         yield f"{names(missing)} did not run."
     if failing := failing_tokenizers(results):
-        yield f"{names(failing)} failed in places."
+        yield f"{names(failing)} failed on some texts."
     few = sum(
         cell.group == WHOLE and bool(cell.reason) and cell.value is not None and cell.ci_low is None
         for cell in results.cells

@@ -8,7 +8,7 @@ from tokbench.report.tables import CellTables
 _COLUMNS = [Column(name) for name in ("metric", "family", "formula", "unit", "better", "definition")]
 _WITHOUT_NUMBER = (
     "n/a: the tokenizer cannot have this number; failed, timeout: it should have; unavailable: the tokenizer could not "
-    "be had on this machine; –: the configuration names other corpora; not run: the run has no such cell. The reason "
+    "be had on this machine; –: the configuration names other corpora; not run: the run has no such result. The reason "
     "is in the tooltip and under "
 )
 

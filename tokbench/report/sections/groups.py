@@ -33,9 +33,12 @@ from tokbench.results.cells import WHOLE, group_name
 _EXPLANATION: Final = (
     "Groups down, tokenizers across, the best for the whole corpus first. A stronger colour is better, or larger where "
     "no direction is better. The ends of a scale are the 5th and the 95th percentile. A dot marks the best of a row "
-    "and its ties. Lossy tokenizers have no colour. Click a tokenizer to see its worst groups first."
+    "and its ties. Lossy tokenizers have no colour. Click a tokenizer to see its worst groups first. "
 )
-_PLAIN: Final = "Groups down, tokenizers across, the best for the whole corpus first."
+_PLAIN: Final = "Groups down, tokenizers across, the best for the whole corpus first. "
+_BEYOND: Final = (
+    "Compression is the tokens beyond the best of the row: bytes per token cannot be compared across scripts."
+)
 
 
 def groups_document(tables: CellTables) -> Section:
@@ -51,7 +54,7 @@ def _page(tables: CellTables) -> list[Node]:
         Pane(corpus, [Heading(Name(corpus)), _metrics(maps, corpus, number)])
         for number, (corpus, maps) in enumerate(by_corpus.items())
     ]
-    return [Paragraph(_EXPLANATION), Chooser("Corpus", "groups-of", panes, key="corpus")]
+    return [Paragraph(_EXPLANATION + _BEYOND), Chooser("Corpus", "groups-of", panes, key="corpus")]
 
 
 def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
@@ -62,10 +65,10 @@ def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
 def _compression(tables: CellTables) -> list[Node]:
     nodes: list[Node] = []
     for corpus in tables.corpora:
-        shown = heat_map(tables, corpus, tables.with_role(Role.TEXT_PER_TOKEN))
+        shown = heat_map(tables, corpus, tables.with_role(Role.TEXT_PER_TOKEN), beyond=True)
         if shown:
             nodes += [Heading([f"{shown.label}, {shown.unit}: ", Name(corpus)]), *_nodes(shown, corpus)]
-    return [Paragraph(_PLAIN), *nodes] if nodes else [Paragraph("Compression has no number for any group.")]
+    return [Paragraph(_PLAIN + _BEYOND), *nodes] if nodes else [Paragraph("Compression has no number for any group.")]
 
 
 def _nodes(shown: HeatMap, corpus: str) -> list[Node]:
@@ -80,7 +83,6 @@ def _nodes(shown: HeatMap, corpus: str) -> list[Node]:
         [_row(row) for row in shown.rows],
         label=f"Heat map of {shown.label}, {corpus}",
         look="heat neutral" if shown.direction == "none" else "heat",
-        tall=True,
     )
     return [
         table,

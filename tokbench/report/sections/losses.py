@@ -79,7 +79,7 @@ def losses_document(tables: CellTables) -> Section:
     if not any(loss.documents for loss in found):
         return Section("losses", "Losses", [Paragraph(_without_loss(tables))])
     rows = [_row(tables, loss) for loss in found]
-    table = Table("Losses by tokenizer, corpus and cause", _COLUMNS, rows, label="Losses", tall=True)
+    table = Table("Losses by tokenizer, corpus and cause", _COLUMNS, rows, label="Losses")
     return Section("losses", "Losses", [Paragraph(_EXPLANATION), table])
 
 
@@ -103,7 +103,7 @@ def _without_loss(tables: CellTables) -> str:
     metric = tables.with_role(Role.ROUND_TRIP)
     tested = [cell for cell in tables.results.cells if cell.metric == metric and cell.status == Status.OK]
     if not tested:
-        return "No round trip was made."
+        return "No round trip was measured."
     if any(cell.value != 1 for cell in tested):
         return "Some texts did not round-trip, but the run kept none of them."
     return "Every tested text round-tripped exactly."

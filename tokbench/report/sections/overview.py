@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tokbench.report.answer.answer import overall
 from tokbench.report.cells import Series, legends
 from tokbench.report.document import (
     Chooser,
@@ -32,7 +33,7 @@ _MANY: Final = 8
 _NAME: Final = Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
     Column("backend", sort="ascending"),
-    Column("vocabulary", numeric=True, sort="ascending", unit="ids"),
+    Column("vocabulary", numeric=True, sort="ascending", unit="tokens"),
 )
 
 
@@ -51,13 +52,14 @@ def overview_document(tables: CellTables) -> Section:
     """Return the section."""
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
-    explanation = "Every number is for a whole corpus, {} it its 95\u00a0% interval"
-    clicks = "Click a heading to sort, a number for details"
+    drawn = not all(tables.corpus(corpus).designed for corpus in tables.corpora)  # curated texts have no intervals
+    explanation = "Each number is for a whole corpus" + ", with its 95% interval, which curated texts lack" * drawn
+    legend = f"{tables.best_legend[:1].upper()}{tables.best_legend[1:]}"
     page: list[Node] = [
-        Paragraph(f"{explanation.format('below')}. {clicks}; {tables.best_legend}."),
+        Paragraph(f"{explanation}. Click a heading to sort, a number for details. {legend}."),
         Chooser("Corpus of the overview", "overview", [Pane("all corpora", main), *panes]),
     ]
-    plain = [Paragraph(f"{explanation.format('beside')}; {tables.best_legend}."), *main]
+    plain = [Paragraph(f"{explanation}. {legend}."), *main]
     small = short_vocabularies(tables.results)
     smaller = [Paragraph(f"Smaller than asked for: {'; '.join(small)}.", "legend")] if small else []
     return Section("overview", "Overview", [Rich(page, plain), *smaller], folded=False)
@@ -102,7 +104,10 @@ def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> l
     if not columns:
         return tables.tokenizers
     first = columns[0]
-    return [name for name in first.ranked() if not (corpus and first.cells[name].unbound)]
+    if corpus:
+        return [name for name in first.ranked() if not first.cells[name].unbound]
+    places = {standing.tokenizer: place for place, standing in enumerate(overall(tables).standings)}
+    return sorted(first.ranked(), key=lambda name: places.get(name, len(places)))
 
 
 def _row(tables: CellTables, name: str, described: Sequence[TableCell], columns: Sequence[Series]) -> Row:

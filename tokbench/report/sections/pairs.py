@@ -1,4 +1,4 @@
-"""The section on pairs: which tokenizer needs fewer tokens than which, with ties."""
+"""The section on pairs: which tokenizer uses fewer tokens than which, with ties."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ _SMALL: Final = 0.05
 
 
 _EXPLANATION: Final = (
-    "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95 % each. A place is 1 plus the "
-    "number of tokenizers that need significantly fewer tokens: after Holm's correction over the {:,} comparisons of a "
-    "group, no more than 1 group in 20 has a false difference in it. Who loses text in a group has no place there."
+    "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95% each. A place is 1 plus the "
+    "number of tokenizers that use significantly fewer tokens: after Holm's correction over the {:,} comparisons of a "
+    "group, no more than 1 group in 20 has a false difference in it. A tokenizer that loses text in a group has no "
+    "place there."
 )
 
 
 def pairs_document(tables: CellTables) -> Section | None:
     """Return the section; ``None`` without comparisons."""
     nodes = [node for corpus in tables.corpora for node in _corpus(tables, corpus)]
-    return Section("pairs", "Fewer tokens than whom", nodes) if nodes else None
+    return Section("pairs", "Pairwise differences", nodes) if nodes else None
 
 
 def _corpus(tables: CellTables, corpus: str) -> list[Node]:
@@ -44,7 +45,7 @@ def _corpus(tables: CellTables, corpus: str) -> list[Node]:
     return [
         Heading(Name(corpus)),
         Paragraph(_EXPLANATION.format(max(map(len, by_group.values())))),
-        Table("Places by number of tokens", columns, rows, label=f"Places on {corpus}", tall=True),
+        Table("Places by number of tokens", columns, rows, label=f"Places on {corpus}"),
         *([Paragraph(left_out, "legend")] if left_out else []),
         *legend_lines(legends(cell for group in groups for cell in tables.series(rank, corpus, group).cells.values())),
         _matrix(corpus, by_group.get(WHOLE, [])),
@@ -104,23 +105,23 @@ def sentence(pair: PairComparison) -> str:
     ...     corpus="c", group="*", tokenizer="A", other="B", tokens=(969, 1000), difference=-0.031, ci_low=-0.035,
     ...     ci_high=-0.027, n=9, p=0.01, differ=True)
     >>> sentence(pair)
-    'A needs 3.1 % fewer tokens than B [2.7, 3.5]'
+    'A uses 3.1% fewer tokens than B [2.7, 3.5]'
     >>> sentence(replace(pair, differ=False))
-    'A needs 3.1 % fewer tokens than B [2.7, 3.5], not significant among so many comparisons'
+    'A uses 3.1% fewer tokens than B [2.7, 3.5], not significant among so many comparisons'
     >>> sentence(replace(pair, ci_high=0.002, differ=False))
-    'A and B are not significantly different: 3.1 % fewer tokens [-0.2, 3.5]'
+    'A and B are not significantly different: 3.1% fewer tokens [-0.2, 3.5]'
     """
     one, other, fewer = pair.tokenizer, pair.other, _percent(-pair.difference)
     interval = ""
     if pair.ci_low is not None and pair.ci_high is not None:
         interval = f" [{_percent(-pair.ci_high)}, {_percent(-pair.ci_low)}]"
     if not pair.difference:
-        return f"{one} and {other} need equally many tokens"
-    text = f"{one} needs {fewer} % fewer tokens than {other}{interval}"
+        return f"{one} and {other} use equally many tokens"
+    text = f"{one} uses {fewer}% fewer tokens than {other}{interval}"
     if pair.differ:
         return text
     if pair.ci_high is None or pair.ci_high >= 0:
-        return f"{one} and {other} are not significantly different: {fewer} % fewer tokens{interval}"
+        return f"{one} and {other} are not significantly different: {fewer}% fewer tokens{interval}"
     return f"{text}, not significant among so many comparisons"
 
 

@@ -39,7 +39,7 @@ class MissingCells:
 
     @property
     def count(self) -> str:
-        cells = f"{self.cells:,} cell{'s' if self.cells > 1 else ''}"
+        cells = f"{self.cells:,} result{'s' if self.cells > 1 else ''}"
         return f"{cells} in {self.groups:,} groups" if self.groups > 1 else cells
 
     @property
@@ -75,7 +75,7 @@ def problems_document(tables: CellTables) -> Section:
     """Return the section as a document."""
     section = problems(tables.results)
     if not (section.tokenizers or section.cells or section.plugins):
-        return Section("problems", _TITLE, [Paragraph("Everything ran, and every cell has a value.")])
+        return Section("problems", _TITLE, [Paragraph("Everything ran, and every result has a value.")])
     return Section("problems", _TITLE, _tables(section))
 
 
@@ -93,7 +93,7 @@ def _tables(section: ProblemSection) -> list[Node]:
         nodes.append(Table("Tokenizers without numbers", columns, rows, label="Tokenizers that did not run"))
     if section.cells:
         columns = [
-            *(Column("state"), Column("cells", numeric=True), Column("groups", numeric=True)),
+            *(Column("state"), Column("results", numeric=True), Column("groups", numeric=True)),
             *(Column(name) for name in ("reason", "metrics", "tokenizers", "corpora")),
         ]
         rows = [
@@ -112,8 +112,8 @@ def _tables(section: ProblemSection) -> list[Node]:
             )
             for missing in section.cells
         ]
-        caption = "Cells without a value, by reason"
-        nodes.append(Table(caption, columns, rows, label="Cells without a value", tall=True))
+        caption = "Results without a value, by reason"
+        nodes.append(Table(caption, columns, rows, label="Results without a value"))
     if section.plugins:
         rows = [
             Row([plugin.name, f"{plugin.distribution} {plugin.version}", TextCell(line=plugin.reason, look="prose")])

@@ -78,7 +78,7 @@ def _corpus(tables: CellTables, name: str, corpus: CorpusInfo) -> list[TableCell
 
 def _tokenizers(tokenizers: Mapping[str, TokenizerInfo]) -> Table:
     rows = [Row(_tokenizer(name, tokenizer)) for name, tokenizer in tokenizers.items()]
-    return Table("Tokenizers", _TOKENIZER_COLUMNS, rows, tall=True)
+    return Table("Tokenizers", _TOKENIZER_COLUMNS, rows)
 
 
 def _tokenizer(name: str, tokenizer: TokenizerInfo) -> list[TableCell]:

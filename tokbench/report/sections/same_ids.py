@@ -17,7 +17,7 @@ _COLUMNS = (
     *(Column(name) for name in ("text", "expected", "got")),
 )
 
-_CAPTION = "First document with other ids, by tokenizer, corpus and group"
+_CAPTION = "First document with different ids, by tokenizer, corpus and group"
 _EXPLANATION = (
     "Of each group the first document that differs: its text from just before the difference on, and how either "
     "tokenizer cuts it, each token with its id. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
@@ -35,7 +35,7 @@ def same_ids_document(tables: CellTables) -> Section | None:
     ]
     if differences:
         rows = [_row(entry) for entry in differences]
-        nodes += [Paragraph(_EXPLANATION), Table(_CAPTION, _COLUMNS, rows, label="Documents with other ids", tall=True)]
+        nodes += [Paragraph(_EXPLANATION), Table(_CAPTION, _COLUMNS, rows, label="Documents with different ids")]
     return Section("same-ids", "Same ids", nodes)
 
 

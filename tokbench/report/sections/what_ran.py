@@ -24,7 +24,7 @@ _BEFORE_STUDIES: Final[Mapping[str, str]] = {
     "loading": "loading tokenizers",
     "training": "training, saving and hashing tokenizers",
     "measuring": "encoding, decoding and text metrics",
-    "cells": "merging and making cells",
+    "cells": "merging and computing results",
 }
 
 _AFTER_STUDIES: Final[Mapping[str, str]] = {
@@ -40,15 +40,18 @@ def subtitle(tables: CellTables) -> str:
     results = tables.results
     total, missing = len(results.tokenizers), len(missing_tokenizers(results))
     ran = f"{total - missing} of {total} tokenizers" if missing else _count(total, "tokenizer")
-    parts = [f"{ran} on {_count(len(results.corpora), 'corpus', 'corpora')}"]
+    measured = {
+        cell.corpus for cell in results.cells if cell.value is not None
+    }  # others are only trained on, or failed
+    parts = [f"{ran} on {_count(len(measured or results.corpora), 'corpus', 'corpora')}"]
     if results.created:
-        parts.append(f"begun {results.created.replace('T', ' ').replace('+00:00', ' UTC')}")
+        parts.append(f"started {results.created.replace('T', ' ').replace('+00:00', ' UTC')}")
     if results.seconds:
         parts.append(f"took {duration(results.seconds)}")
     if bad := sum(cell.status in FAILED for cell in results.cells):
-        parts.append(f"{_count(bad, 'cell')} failed")
+        parts.append(f"{_count(bad, 'result')} failed")
     if results.interrupted:
-        parts.append("stopped before it was through")
+        parts.append("stopped early")
     return ", ".join(parts)
 
 
@@ -80,13 +83,13 @@ def partial_sentences(results: Results) -> list[str]:
     >>> corpora = {"pud": CorpusInfo(groups={"de": 10, "en": 20, "fr": 10})}
     >>> stopped = Results(name="r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))
     >>> partial_sentences(stopped)[1]
-    'Measured: pud 50 %: 1 group whole, 1 in part, 1 not at all.'
+    'Measured: pud 50%: 1 group whole, 1 in part, 1 not at all.'
     """
     if results.partial is None:
         return []
     name = results.partial.phase
     in_study = f"in the study {name.replace('_', ' ')}; what follows it, such as timing, was left out"
-    phase = _STOPPED.get(name, in_study if name else "before it was through")
+    phase = _STOPPED.get(name, in_study if name else "before it was complete")
     corpora = [_corpus(results, corpus, shares) for corpus, shares in results.partial.groups.items()]
     reason = f" The reason: {results.partial.reason}." if results.partial.reason else ""
     return [f"Partial: this run was stopped {phase}.{reason}", f"Measured: {'; '.join(corpora) or 'nothing'}."]

@@ -56,7 +56,7 @@ export async function showToken(tokenizer, id, data) {
   const turn = open(`Token ${id}`);
   const table = make("table", {}, fact("tokenizer", tokenizer), fact("text here", readable(data).text), fact("bytes here", hexOf(data)));
   const steps = make("div", {}, make("p", { cls: "soft", text: "Looking for its merges: the first time in a vocabulary takes some seconds." }));
-  $("panel-body").append(table, make("h3", { text: "How BPE arrives there" }), steps);
+  $("panel-body").append(table, make("h3", { text: "Merges that build it" }), steps);
   for (const merges of [false, true]) {
     let told;
     try {
@@ -67,7 +67,7 @@ export async function showToken(tokenizer, id, data) {
     if (turn !== asked) return;
     if (told.bytes !== undefined && !merges) {
       const own = bytesOfHex(told.bytes);
-      table.append(fact("kind", told.kind), fact("stands for", told.name || readable(own).text), fact("its bytes", hexOf(own)));
+      table.append(fact("kind", told.kind), fact("text", told.name || readable(own).text), fact("its bytes", hexOf(own)));
     }
     if (merges || told.reason || told.name) {
       steps.replaceChildren(...mergeSteps(told));

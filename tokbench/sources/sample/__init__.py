@@ -29,9 +29,9 @@ class SampleOptions(Options):
     """Options of ``source: sample``."""
 
     part: Literal["all", "languages", "code", "hostile", "conversations"] = Field(
-        default="all", description="languages (aligned sentences), code, hostile, all of these, or conversations (JSON)"
+        default="all", description="languages (aligned sentences), code, hostile (stress tests), all of these, or conversations (JSON)"
     )
-    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
+    groups: tuple[str, ...] = Field(default=(), description="groups to read, such as [en, de]; default: all")
 
 
 class SampleSource:
@@ -78,7 +78,7 @@ def _conversations() -> Iterator[Document]:
 
 SPEC: Final = CorpusSpec(
     name="sample",
-    summary="shipped: 66 sentences in 28 languages, 60 programs in 12 languages, hostile texts, conversations; CC0",
+    summary="shipped: 66 sentences in 28 languages, 60 programs in 12 languages, stress tests, conversations; CC0",
     open=SampleSource,
     options=SampleOptions,
 )

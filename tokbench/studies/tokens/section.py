@@ -42,7 +42,7 @@ _HEADING: Final = 80
 
 _LEGEND: Final = (
     "The same text under several tokenizers. Each box is one token: point at it, or go to it with the arrow keys, to "
-    "see its id and its bytes. An underlined token is not a token of every tokenizer that is shown. A dashed border "
+    "see its id and its bytes. Underlined: tokens that another tokenizer splits differently. A dashed border "
     "marks bytes that are not whole characters. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes that are no "
     "text as \\x and two digits."
 )
@@ -51,12 +51,10 @@ _PLAIN_LEGEND: Final = (
     "␣, line ends as ⏎, tabs as ⇥, bytes that are not whole characters as \\x and two digits."
 )
 _WORST: Final = (
-    "Each of another group: those with the fewest bytes per token, and beside them the tokenizer that needs the fewest "
+    "The documents with the fewest bytes per token, at most one of each group, and the tokenizer that needs the fewest "
     "tokens for the same text."
 )
-_PLAIN_WORST: Final = (
-    "The tokens of the text that is shown are a multiple of those of the tokenizer that needs the fewest."
-)
+_PLAIN_WORST: Final = "The tokens of the text shown are relative to the tokenizer that needs the fewest."
 _NUMBERS: Final = {"bytes per token", "tokens", "bytes"}
 _WORST_COLUMNS: Final = [
     Column(name, numeric=name in _NUMBERS)
@@ -115,7 +113,7 @@ def _worst_documents(shown: TokenViews) -> list[Node]:
         Heading("Worst documents"),
         Paragraph(_WORST),
         Rich([], plain=[Paragraph(_PLAIN_WORST)]),
-        Table(caption, _WORST_COLUMNS, rows, label="Worst documents", tall=True),
+        Table(caption, _WORST_COLUMNS, rows, label="Worst documents"),
     ]
 
 

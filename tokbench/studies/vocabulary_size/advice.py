@@ -1,7 +1,7 @@
 """The vocabulary size to train for a model: where a byte of text costs the least compute.
 
 Larger vocabularies need fewer tokens and make the output layer wider. The FLOPs of a byte of text are those of a token
-(:mod:`.compute`) times the tokens of a byte, known at every size of a vocabulary. All sizes that cost at most 2 % more
+(:mod:`.compute`) times the tokens of a byte, known at every size of a vocabulary. All sizes that cost at most 2% more
 than the best are in the range; the pick is the best, rounded as far as the range allows.
 """
 
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tokbench.report.answer.words import join, megabytes
 from tokbench.studies.vocabulary_size.block import SizeAdvice
 from tokbench.studies.vocabulary_size.compute import flops_per_byte
 from tokbench.studies.vocabulary_size.mixture import MixedLine
@@ -22,6 +23,9 @@ NEAR: Final = 0.02
 
 ENOUGH: Final = 100
 """Bytes of training text for a token: the ends of a range then differ by a twentieth from much more text."""
+
+_SMALL: Final = 0.25
+"""With less than this share of the text that is needed, nothing is firm."""
 
 _POINTS: Final = 80
 
@@ -99,6 +103,21 @@ def enough_text(high: int, weights: Mapping[str, float], trained: Mapping[str, f
     needed = {corpus: ENOUGH * high * weight for corpus, weight in weights.items()}
     missing = {corpus: size - trained.get(corpus, 0.0) for corpus, size in needed.items()}
     return {corpus: float(_two_digits(size, np.ceil)) for corpus, size in missing.items() if size > 0}
+
+
+def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
+    """Say whether the training text decides a size, and what is missing of which kind.
+
+    >>> confidence(16_000, {"prose": 0.75, "code": 0.25}, {"prose": 750_000.0, "code": 100_000.0})
+    'Medium: the training text decides sizes up to 4,000. Add 450 kB of prose and 300 kB of code to it for a firm size.'
+    """
+    missing = enough_text(size, weights, trained)
+    if not missing:
+        return f"Firm: there are {ENOUGH} bytes or more of training text for each token up to {size:,}."
+    reach = supported(weights, trained)
+    add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
+    degree = "Medium" if reach >= _SMALL * size else "Low"
+    return f"{degree}: the training text decides sizes up to {reach:,}. Add {add} to it for a firm size."
 
 
 def supported(weights: Mapping[str, float], trained: Mapping[str, float]) -> int:

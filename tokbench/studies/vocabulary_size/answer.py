@@ -9,13 +9,10 @@ from typing import Final
 from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
 from tokbench.report.answer.ranking import rank
 from tokbench.report.answer.slices import text_slices
-from tokbench.report.answer.words import join, megabytes, percent
+from tokbench.report.answer.words import join, percent
 from tokbench.report.tables import CellTables
-from tokbench.studies.vocabulary_size.advice import enough_text, rounded_range, supported
+from tokbench.studies.vocabulary_size.advice import confidence, rounded_range
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
-
-_SMALL: Final = 0.25
-"""With less than this share of the text that is needed, nothing is firm."""
 
 _ALIKE: Final = 0.1
 """Models whose sizes differ by at most this share have one size."""
@@ -33,16 +30,15 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
         return
     by_model = {advice.model: advice for advice in reversed(study.advice)}
     best = [by_model[name] for name in study.models]
-    lack = {advice.model: _missing(study, advice) for advice in best}
-    said = [_one(best[0], firm=not lack[best[0].model])] if len(best) == 1 else [_several(best)]
+    last = best[-1]
+    sure = confidence(last.high, study.weights, study.training.get(last.line, {}))
+    said = [_one(last, firm=sure.startswith("Firm"))] if len(best) == 1 else [_several(best)]
     said += filter(None, [_beside(tables, study, best)])
-    said += [
-        f"{advice.largest:,} is the largest size tried; try {2 * advice.largest:,} next."
-        for advice in best[-1:]
-        if advice.high == advice.largest
-    ]
+    said += [f"{last.largest:,} is the largest size tried; try {2 * last.largest:,} next."] * (
+        last.high == last.largest
+    )
     yield AnswerLine(OWN, tuple(said))
-    yield AnswerLine(CONFIDENCE, (_confidence(study, best[-1]),))
+    yield AnswerLine(CONFIDENCE, (sure,))
 
 
 def _one(advice: SizeAdvice, *, firm: bool) -> str:
@@ -107,18 +103,3 @@ def _more(share: float, less: str = "less") -> str:
     ('5% more', '20% fewer')
     """
     return f"{percent(abs(share))} {'more' if share >= 0 else less}"
-
-
-def _missing(study: VocabularySizes, advice: SizeAdvice) -> dict[str, float]:
-    return enough_text(advice.high, study.weights, study.training.get(advice.line, {}))
-
-
-def _confidence(study: VocabularySizes, advice: SizeAdvice) -> str:
-    missing = _missing(study, advice)
-    if not missing:
-        return f"Firm: there are 100 bytes or more of training text for each token up to {advice.high:,}."
-    trained = study.training.get(advice.line, {})
-    reach = supported(study.weights, trained)
-    degree = "Medium" if reach >= _SMALL * advice.high else "Low"
-    add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
-    return f"{degree}: the training text decides sizes up to {reach:,}. Add {add} to it for a firm size."

@@ -35,7 +35,7 @@ class SizeRow:
     Attributes:
         line, corpus, group, vocab_size: the place.
         tokens: of the text.
-        compression_ratio, ci_low, ci_high: bytes per token, with its 95 % interval.
+        compression_ratio, ci_low, ci_high: bytes per token, with its 95% interval.
         entropy: of the tokens, bits.
         used: the number of ids that occur.
         gain: bytes per token gained per 1,000 tokens since the previous size.
@@ -102,7 +102,7 @@ class SizeAdvice:
     Attributes:
         model, line: their names.
         pick: the size to train.
-        low, high: the smallest and the largest size that cost at most 2 % more than the best.
+        low, high: the smallest and the largest size that cost at most 2% more than the best.
         largest: the largest size that is known.
         tokens_per_byte, cost: at the pick, tokens and FLOPs of a byte of text.
         sizes, costs: FLOPs of a byte of text at some sizes, for a chart.

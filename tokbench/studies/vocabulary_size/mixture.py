@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
@@ -10,6 +10,7 @@ from operator import and_
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.measuring.plan import Plan
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.rows import TextTotals
 
@@ -23,17 +24,28 @@ class Mixture:
 
     texts: Mapping[str, TextTotals]
 
-    @classmethod
-    def of(cls, texts: Mapping[str, TextTotals], given: Mapping[str, float]) -> Mixture:
-        known = {name: text for name, text in texts.items() if text.n_bytes.sum()}
-        raw = {name: given.get(name, 0.0) for name in known}
-        total = sum(raw.values())
-        weights = {name: weight / total for name, weight in raw.items() if weight > 0}
-        return cls(weights, {name: texts[name] for name in weights})
-
     @cached_property
     def n_bytes(self) -> Mapping[str, float]:
-        return {corpus: float(text.n_bytes.sum()) for corpus, text in self.texts.items()}
+        return {corpus: float(self.texts[corpus].n_bytes.sum()) for corpus in self.weights}
+
+
+def shares(plan: Plan, corpora: Iterable[str]) -> dict[str, float]:
+    """Return the share of each corpus in the text of the model; the texts of a designed one have none."""
+    drawn = [name for name in corpora if not plan.design(name).designed]
+    weights = plan.config.weights or {name: float(len(plan.surveys[name].groups)) for name in drawn}
+    total = sum(weights.get(name, 0.0) for name in drawn)
+    return {name: weights[name] / total for name in drawn if weights.get(name)}
+
+
+def training_bytes(plan: Plan, train_on: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the bytes of training text of each corpus of the mixture; a designed one is no kind of text."""
+    sizes = {}
+    for name in (name for name in train_on if not plan.design(name).designed):
+        survey, held = plan.surveys[name], bool(plan.corpora[name].holdout)
+        sizes[name] = float(survey.bytes - held * survey.evaluated_bytes)
+    if sizes.keys() & weights.keys():
+        return sizes
+    return {name: weight * sum(sizes.values()) for name, weight in weights.items()}  # another text, of which all counts
 
 
 @dataclass(frozen=True)

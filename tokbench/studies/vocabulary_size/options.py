@@ -124,10 +124,6 @@ class Model(Options):
         """
         return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
 
-    def vocabulary_share(self, vocab_size: int) -> float:
-        """Of embedding and output layer in all parameters."""
-        return self.vocabulary_parameters(vocab_size) / self.parameters(vocab_size)
-
 
 _LLAMA: Final = {"context": 8192, "heads": 32, "kv_heads": 8, "gated": True}
 

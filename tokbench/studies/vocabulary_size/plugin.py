@@ -26,8 +26,21 @@ def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:  # no
     if plan.measured and not any(map(plan.names_on, corpora)) and len(plan.corpora) == len(plan.config.named):
         families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))
         bound = ", ".join(repr(name) for name in families if name in plan.bound) or "no corpus"
-        message = f"the study rests on {bound}, and there is no corpus on which all are measured"
+        message = f"the study needs {bound}, and there is no corpus on which all are measured"
         yield StudyProblem((), f"{message}; give them a corpus in common")
+
+
+def outlook(plan: Plan, options: VocabularyStudy) -> Iterator[str]:  # noqa: ARG001 - as a check calls it
+    """Yield how sure the size of each vocabulary will be that is trained."""
+    from tokbench.studies.vocabulary_size.advice import confidence
+    from tokbench.studies.vocabulary_size.mixture import shares, training_bytes
+
+    weights = shares(plan, plan.corpora_with(STUDIED))
+    largest = {planned.entry: planned for planned in sorted(plan.tokenizers, key=lambda planned: planned.vocab_size)}
+    for entry, planned in largest.items():
+        if planned.train_on and weights:
+            trained = training_bytes(plan, planned.train_on, weights)
+            yield f"confidence in a size of {entry}: {confidence(planned.vocab_size, weights, trained)}"
 
 
 SPECS: Final = (
@@ -41,6 +54,7 @@ SPECS: Final = (
         block=VOCABULARY_SIZES,
         roles=STUDIED,
         check=check,
+        outlook=outlook,
     ),
     curve.SPEC,
     csv.SPEC,

@@ -36,18 +36,17 @@ from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
 _EXPLANATION: Final = (
-    "What each vocabulary gives when it is cut to a smaller size: its first merges kept, the others taken away. "
-    "Nothing is trained or encoded again: from the text encoded once at the full size follow the tokens at every "
-    "smaller one, exactly, because merges are applied in order of rank. So vocabularies of different makers stand here "
-    "at equal size. Size counts the tokens that text can give; special tokens are left out. A cut vocabulary is what "
-    "training with the same text and rules would have given at that size, not the best one of that size; a curve with "
-    "a sharp bend tells of a vocabulary that was extended, one maker's merges behind another's."
+    "Each vocabulary cut to every smaller size, its first merges kept. Nothing is trained or encoded again: merges "
+    "apply in order of rank, so the tokens at every smaller size follow exactly from the text encoded once. "
+    "Vocabularies of different makers are compared at equal size. Size counts the tokens that text can give, without "
+    "special tokens. A cut vocabulary is what training with the same text and rules would have given at that size, not "
+    "the best one of that size; a sharp bend marks a vocabulary that was extended by the merges of another."
 )
 _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
     "one{}."
 )
-_COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2 % of it are shaded."
+_COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
 _TAKEN: Final = "; the star is a size to take"
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
@@ -134,9 +133,9 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
 def _size_cell(row: SizeRow | None) -> TextCell:
     if row is None:
         return number_cell(None)
-    parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} ids in use"]
+    parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} tokens in use"]
     if row.ci_low is not None:
-        parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95 % confidence")
+        parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95% confidence")
     if row.gain is not None:
         parts.append(f"{row.gain:+.4f} bytes per token for each 1,000 tokens since the size before")
     if row.fertility is not None:

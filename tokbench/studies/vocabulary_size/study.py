@@ -23,7 +23,7 @@ from tokbench.studies.vocabulary_size.advice import advise
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, VocabularySizes, WholeCost
 from tokbench.studies.vocabulary_size.compute import flops_per_byte
 from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix
+from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
 from tokbench.studies.vocabulary_size.options import STUDIED, Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
@@ -66,7 +66,7 @@ def _lines(ready: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> di
         planned, key = prepared.planned, [prepared.planned.entry]
         if built[prepared.name].order is not None:
             nested = not planned.train_on or planned.spec.is_nested(planned.options)
-            rest = sorted((name, repr(value)) for name, value in planned.given.items() if name != "size")
+            rest = sorted((name, repr(value)) for name, value in planned.raw_options.items() if name != "size")
             key.append(repr(rest) if nested else prepared.name)
         same.setdefault(tuple(key), []).append(prepared)
     entries = Counter(members[0].planned.entry for members in same.values())
@@ -143,18 +143,8 @@ class _Study:
         if self.mixture.weights.keys() <= whole.keys():
             self.mixed[name] = mix(whole, self.mixture)
             if members[0].planned.train_on:
-                self.training[name] = self._training(members[0])
+                self.training[name] = training_bytes(self.plan, members[0].planned.train_on, self.mixture.weights)
         return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
-
-    def _training(self, prepared: PreparedTokenizer) -> dict[str, float]:
-        """Return the bytes of training text of each corpus of the mixture."""
-        sizes = {}
-        for corpus in prepared.planned.train_on:
-            survey, holdout = self.plan.surveys[corpus], self.plan.corpora[corpus].holdout
-            sizes[corpus] = float(survey.bytes - bool(holdout) * survey.evaluated_bytes)
-        if not sizes.keys() & self.mixture.weights.keys():  # another text, of which all counts
-            return {corpus: weight * prepared.train_bytes for corpus, weight in self.mixture.weights.items()}
-        return sizes
 
     def _corpora(self, name: str) -> list[str]:
         return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
@@ -204,9 +194,8 @@ class _Study:
 
     @cached_property
     def mixture(self) -> Mixture:
-        whole = {corpus: text for (corpus, group), text in self.texts.items() if group == WHOLE}
-        alike = {corpus: float(len(self.plan.surveys[corpus].groups)) for corpus in whole}
-        return Mixture.of(whole, self.plan.config.weights or alike)
+        whole = {place[0]: text for place, text in self.texts.items() if place[1] == WHOLE and text.n_bytes.sum()}
+        return Mixture(shares(self.plan, whole), whole)
 
     def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
         sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)

@@ -36,7 +36,7 @@ def test_ids_alone_have_no_bytes(rows):
     ids, offsets = tokenizer.encode_batch(["été", "", "hi there"])
     assert (ids.tolist(), offsets.tolist()) == ([9, 5, 3], [0, 1, 1, 3])
     assert "the highest id" in tokenizer.notes[1]
-    with pytest.raises(tokbench.BackendError, match=r"rows\.jsonl: does not say what its ids stand for: give 'vocab'"):
+    with pytest.raises(tokbench.BackendError, match=r"rows\.jsonl: .*; give 'vocab'"):
         tokenizer.decode([5])
     assert load(path=path, vocab_size=50).vocab_size == 50
 

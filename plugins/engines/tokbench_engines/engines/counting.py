@@ -33,7 +33,7 @@ class CtokLoadOptions(Options):
 class ToktokTokenizer(CountsAlone):
     """Counts of ordinary text; a lone surrogate becomes U+FFFD."""
 
-    notes = ("toktok counts tokens and gives no ids: whether text round-trips, and ids are equal, cannot be seen",)
+    notes = ("toktok counts tokens and returns no ids: round trips and ids cannot be checked",)
 
     def __init__(self, options: ToktokLoadOptions) -> None:
         from toktok import batch_count  # of the package toktok-rs: toktok is another one
@@ -61,9 +61,9 @@ class CtokTokenizer(CountsAlone):
     """
 
     notes = (
-        "a reconstruction by others, fitted to the counts of a service: it has no ids, and says how often it was exact",
-        "a count is that of a message less its frame, which takes up some line ends at the end of a text",
-        "its number of ids is that of the pieces that ctok has found",
+        "a third-party reconstruction, fitted to a service's counts: it has no ids, and reports how often it was exact",
+        "a count is the count of a message minus its frame, so some line ends at the end of a text are not counted",
+        "its vocabulary size is the number of pieces that ctok has found",
     )
 
     def __init__(self, options: CtokLoadOptions) -> None:

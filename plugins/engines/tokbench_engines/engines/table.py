@@ -207,8 +207,8 @@ def _quicktok(vocabulary: EngineVocabulary) -> Engine:
         return Encoded(ids, np.asarray(offsets, np.int64))
 
     llama = (
-        "with llama3 its ids differ in words around tokens that no two others make, many of them Russian: of "
-        "' считал' it makes ' счита' and 'л', where Meta's own file gives ' счит' and 'ал'"
+        "with llama3 its ids differ in words around tokens that no merge makes, many of them Russian: of ' считал' it "
+        "makes ' счита' and 'л', where Meta's own file gives ' счит' and 'ал'"
     )
     return Engine(
         lambda text: native.encode_ordinary(_text(text)),
@@ -236,7 +236,7 @@ class WordchipperLoadOptions(Options):
     """The vocabulary."""
 
     encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
-        description="r50k_base (that of GPT-2), cl100k_base or o200k_base"
+        description="r50k_base (GPT-2's), cl100k_base or o200k_base"
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 

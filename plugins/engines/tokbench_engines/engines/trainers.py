@@ -98,7 +98,7 @@ class GigatokenTrainOptions(Options):
 
     tie: Literal["huggingface", "raw_token_ids", "assembled_bytes"] = Field(
         default="huggingface",
-        description="of equally frequent pairs: Hugging Face's choice, the smallest ids, or the smallest bytes",
+        description="tie-breaking of equally frequent pairs: Hugging Face's choice, smallest ids, or smallest bytes",
     )
 
 

@@ -30,7 +30,7 @@ class PretokenizedLoadOptions(plugin.Options):
         default=None, description="the pieces by id: a .json list or object, or a piece a line from id 0 on"
     )
     vocab_size: int | None = Field(
-        default=None, ge=1, le=1 << 32, description="number of ids, without vocab; default: those that the rows have"
+        default=None, ge=1, le=1 << 32, description="size of the vocabulary, without vocab; default: from the rows"
     )
 
     @model_validator(mode="after")
@@ -38,7 +38,7 @@ class PretokenizedLoadOptions(plugin.Options):
         if self.ids is not None and self.pieces is not None:
             raise ValueError("give either 'ids' or 'pieces'")
         if self.vocab is not None and self.vocab_size is not None:
-            raise ValueError("'vocab' says how many ids there are; leave 'vocab_size' out")
+            raise ValueError("'vocab' sets the size of the vocabulary; leave 'vocab_size' out")
         if self.spelling != "text" and self.pieces is None and self.vocab is None:
             raise ValueError("'spelling' says how 'pieces' or 'vocab' are written; give one of them")
         return self
@@ -83,7 +83,7 @@ class _Ids:
         path, size = self._options.path, self._options.vocab_size
         open_ended = not (self._options.vocab or size)
         if not self._tokens:
-            note = "its vocabulary is that of its rows: the highest id and all below it"
+            note = "its vocabulary comes from its rows: the highest id and all below it"
             return Pretokenized(path, table, size or self._highest + 1, (note,) if open_ended else ())
         tokens = self._tokens + [b""] * ((size or 0) - len(self._tokens))
         note = "its vocabulary is the pieces of its rows, numbered as they come"

@@ -73,13 +73,15 @@ class Pretokenized:
         ids = self._table.get(text)
         if ids is None and text:
             raise BackendError(
-                f"{self._path}: none of its {len(self._table)} texts is {_start(text)}; add a row with exactly this "
-                "text and its ids, or leave out the corpus or metric that needs it"
+                f"{self._path}: none of its {len(self._table)} texts is {_start(text)}; add a row with this text and "
+                "its ids, or leave out what needs it"
             )
         return array("I") if ids is None else ids
 
     def decode(self, ids: Sequence[int], /) -> str:  # noqa: ARG002 - the contract's
-        raise BackendError(f"{self._path}: does not say what its ids stand for: give 'vocab', or 'pieces' for 'ids'")
+        raise BackendError(
+            f"{self._path}: does not list the bytes of its ids; give 'vocab', or 'pieces' instead of 'ids'"
+        )
 
 
 class PretokenizedBytes(Pretokenized):

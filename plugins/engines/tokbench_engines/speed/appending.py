@@ -13,14 +13,13 @@ STEPS: Final = 16
 
 APPENDS: Final = Metric("appends_per_s", "appends/s", "higher", label="appends").means(
     "median over rounds of appends / seconds",
-    f"Appends per second after which the ids of the whole text are known: a text of at most 4,096 characters grows "
-    f"in {STEPS} equal steps, and the engine encodes all of it after each, one thread, warm engine, text that was "
-    "not seen before. An engine that keeps what it has encoded is fast here; how many ids at the end change, "
-    "`append_p99` tells.",
+    f"Appends per second: a text of at most 4,096 characters grows in {STEPS} equal steps, and the engine encodes all "
+    "of it after each. One thread, warm engine, unseen text. An engine that caches what it has encoded is fast here; "
+    "`append_p99` says how many ids at the end change.",
 )
 APPENDS_RATIO: Final = Metric("appends_ratio", "x", "higher", label="appends, reference = 1").means(
     "median over rounds of appends/s / appends/s of the reference in the same round",
-    "Appends per second over those of the reference, which is found as for `encode_ratio`.",
+    "Appends per second relative to the reference of `encode_ratio`.",
 )
 
 
@@ -58,7 +57,7 @@ class Appending(Speed):
 
 SPEC: Final = MetricFamily(
     name="appending",
-    summary="appends per second to a text of which all ids are wanted after each",
+    summary="appends per second to a text whose ids are all needed after each append",
     values=(APPENDS, APPENDS_RATIO),
     timed=Appending,
     options=SpeedOptions,

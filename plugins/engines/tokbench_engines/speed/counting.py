@@ -16,12 +16,12 @@ from tokbench.tokenizers.batch import count_batch
 
 COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
     "median over rounds of bytes / seconds / 10^6",
-    "UTF-8 bytes per second of which the tokens are counted, one thread, warm engine, text that was not seen "
-    "before: by the engine's own count where it has one, else by encoding.",
+    "UTF-8 bytes of text whose tokens are counted per second: by the engine's own count where it has one, else by "
+    "encoding. One thread, warm engine, unseen text.",
 )
 COUNT_RATIO: Final = Metric("count_ratio", "x", "higher", label="count, reference = 1").means(
     "median over rounds of MB/s / MB/s of the reference in the same round",
-    "Counting speed over that of the reference, which is found as for `encode_ratio`.",
+    "Counting speed relative to the reference of `encode_ratio`.",
 )
 
 

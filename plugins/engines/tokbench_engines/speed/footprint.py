@@ -28,17 +28,17 @@ class FootprintOptions(Options):
     """Options of ``footprint``."""
 
     processes: int = Field(
-        default=3, ge=1, le=100, description="fresh processes of each tokenizer; six give an interval"
+        default=3, ge=1, le=100, description="fresh processes of each tokenizer; an interval needs six"
     )
-    max_bytes: int = Field(default=4_000_000, ge=1000, description="text that is encoded to find the peak of memory")
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="text encoded to find the peak of memory, in bytes")
 
 
 _loading = partial(Metric, direction="lower", loss_cannot_help="loading reads no text")
 
 LOAD = _loading("load_s", "s", label="load").means(
     "median over fresh processes of the wall time of loading",
-    "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
-    "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle.",
+    "Seconds to load the tokenizer in a fresh process. The import of its library is included; files are in the "
+    "system's cache. A trained tokenizer is read from a pickle.",
 )
 LOADED = _loading("memory_loaded_mb", "MB", label="memory, loaded").means(
     "median over fresh processes of resident memory after loading - before / 10^6",
@@ -49,24 +49,24 @@ PEAK = Metric(
     "MB",
     "lower",
     label="memory, peak",
-    loss_cannot_help="the peak is that of the engine; ids are a small part of it",
+    loss_cannot_help="the engine makes the peak; ids are a small part of it",
 ).means(
     "median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
-    "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
+    "Most resident memory, above the memory before loading, while words of several scripts are encoded in batches of "
     "about 300 KB, on one thread. The ids of one batch are included.",
 )
 _training = partial(Metric, direction="lower", loss_cannot_help="a lossy tokenizer trains on the same text")
 
 SECONDS: Final = _training("train_s", "s", label="train").means(
     "wall time of the training",
-    "Seconds that the training of the tokenizer took, on the text that the configuration names for it. Compiling, "
-    "which tokbench does once on a machine, is not part of it.",
+    "Seconds of training, on the text that the configuration names. Compiling, which tokbench does once per machine, "
+    "is not included.",
 )
 MEMORY: Final = _training("train_memory_mb", "MB", label="memory, train").means(
     "peak of resident memory while training - before / 10^6",
-    "Most resident memory of the process that trains, and of those that it starts, above that before the training. "
-    "The process is a fresh one, so that the library counts, too. The text comes piece by piece from another "
-    "process: what of it is in this memory, the trainer has kept.",
+    "Most resident memory of the training process and its children, above the memory before training. The process is "
+    "fresh, so the library counts, too. The text streams in from another process, so text in this memory was kept by "
+    "the trainer.",
 )
 MEMORY_SLOPE: Final = _training("train_memory_slope", "bytes/byte", label="memory by text").means(
     "slope of least squares of train_memory_mb on the MB of training text",
@@ -154,13 +154,13 @@ class Footprints:
             failures += [failed] if failed else []
             cells += training_cells(name, facts)
             if name in facts and facts[name].earlier:
-                notes.append(f"footprint: time and memory of the training of {name} are those of an earlier run")
+                notes.append(f"footprint: time and memory of the training of {name} come from an earlier run")
         return TimedOutcome(cells, notes, failures)
 
 
 def _cell(place: Place, values: Sequence[float]) -> Cell:
     if not values:
-        return place.without_value("this system does not tell how much memory a process uses")
+        return place.without_value("this system does not report memory per process")
     return place.of_rounds(values, "processes")
 
 
@@ -185,7 +185,8 @@ def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Ce
 
 
 _NOT_MEASURED: Final = (
-    "the memory of its training was not measured: the system does not tell it, or other trainings ran beside it"
+    "the memory of its training was not measured: the system does not report it, or other trainings ran at the "
+    "same time"
 )
 
 

@@ -51,8 +51,10 @@ class GrowthOptions(Options):
     """Options of ``growth``."""
 
     shapes: tuple[ShapeName, ...] = Field(default=tuple(_LETTERS), min_length=1, description="the shapes of text")
-    seconds: float = Field(default=10, gt=0, le=86_400, description="time limit of one size; longer is a hang")
-    max_bytes: int = Field(default=_SIZES[-1], ge=16_000, description="the largest size")
+    seconds: float = Field(
+        default=10, gt=0, le=86_400, description="time limit of one size, in seconds; longer is a hang"
+    )
+    max_bytes: int = Field(default=_SIZES[-1], ge=16_000, description="the largest size, in bytes")
     seed: int = Field(default=1, description="seed of the texts")
 
 
@@ -64,13 +66,13 @@ EXPONENT = Metric(
     loss_cannot_help="the exponent does not depend on how many tokens a text has",
 ).means(
     "slope of least squares of log CPU seconds on log bytes; sizes from 1 KB to 1 MB, each four times the last",
-    "How the time of encoding one text of a hostile shape grows with its size. 1 is linear: twice the text takes "
-    "twice the time. 2 is quadratic. Each time is the least of up to five on texts of different lengths. The "
-    "groups are the shapes. A crash or a hang has no value and says at which size it came.",
+    "How the time of encoding one stress-test text grows with its size. 1 is linear: twice the text takes twice the "
+    "time. 2 is quadratic. Each time is the least of up to five on texts of different lengths. The groups are the "
+    "shapes. A crash or a hang has no value; the reason names the size.",
 )
-SPEED = Metric("hostile_mb_per_s", "MB/s", "none", label="hostile text").means(
+SPEED = Metric("hostile_mb_per_s", "MB/s", "none", label="stress tests").means(
     "bytes / seconds / 10^6 of the largest size",
-    "UTF-8 bytes of one text of a hostile shape encoded per second, at the largest size, mostly 1 MB. Neither "
+    "UTF-8 bytes of one stress-test text encoded per second, at the largest size, mostly 1 MB. Neither "
     "direction is better: an engine that loses such a text may be fast.",
 )
 
@@ -93,7 +95,7 @@ class Line(NamedTuple):
 
     exponent: float
     low: float | None
-    """95 %; ``None`` with fewer than six sizes."""
+    """95%; ``None`` with fewer than six sizes."""
     high: float | None
 
     @property
@@ -150,7 +152,7 @@ class Growth:
 
     def measure(self, step: str, load: Callable[[], Tokenizer]) -> Iterator[TimedSize]:
         tokenizer = load()
-        tokenizer.encode("Warm up on a text that is not hostile: 12 words, and a line break.\n")
+        tokenizer.encode("Warm up on an ordinary text: 12 words, and a line break.\n")
         shape = next(name for name in _LETTERS if name == step)
         for size in self._sizes:
             with quiet():
@@ -200,7 +202,7 @@ class Growth:
         first = next((size for size in sizes if size.detour), None)
         if first is None:
             return ""
-        return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend went around it"
+        return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend works around it"
 
     def _failed(self, answers: StepAnswers) -> tuple[str, str]:
         assert answers.failure
@@ -254,7 +256,7 @@ VALUES: Final = (EXPONENT, SPEED)
 
 SPEC: Final = MetricFamily(
     name="growth",
-    summary="growth of time on hostile texts from 1 KB to 1 MB: linear, quadratic, crash or hang, by shape",
+    summary="growth of time on stress tests from 1 KB to 1 MB: linear, quadratic, crash or hang, by shape",
     values=VALUES,
     isolated=Growth,
     options=GrowthOptions,

@@ -38,10 +38,10 @@ class LatencyOptions(Options):
     """Options of ``latency``."""
 
     sizes: tuple[SizeName, ...] = Field(default=tuple(_BYTES), min_length=1, description="sizes of documents")
-    documents: int = Field(default=1000, ge=2, le=100_000, description="documents of a size at most, in each mode")
-    max_bytes: int = Field(default=4_000_000, ge=1000, description="text of a size at most, for both modes together")
+    documents: int = Field(default=1000, ge=2, le=100_000, description="maximum documents of a size, in each mode")
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="maximum text of a size for both modes, in bytes")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
-    by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
+    by_group: bool = Field(default=False, description="also time each group alone; rankings differ by language")
 
 
 def _key(size: SizeName) -> str:
@@ -49,11 +49,10 @@ def _key(size: SizeName) -> str:
 
 
 def _percentile(size: SizeName, name: str) -> Metric:
-    worst = {"p50": "half of", "p95": "95 of 100", "p99": "99 of 100"}[name]
     return Metric(f"latency_{_key(size)}_{name}", "us", "lower", label=f"latency {size} {name}").means(
         "percentile over documents of the time of one call of encode",
-        f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
-        "first time. The call from Python is included.",
+        f"Microseconds within which {name[1:]}% of the documents of {size} are encoded, one at a time, each seen for "
+        "the first time. The call from Python is included.",
     )
 
 

@@ -32,9 +32,9 @@ _LEAST_BYTES: Final = 1_000_000
 class ThreadOptions(Options):
     """Options of ``threads``."""
 
-    most: int = Field(default=8, ge=1, le=8, description="threads at most; never more than the CPUs of the run")
-    rounds: int = Field(default=6, ge=3, le=1000, description="rounds; six or more give an interval")
-    max_bytes: int = Field(default=32_000_000, ge=1, description="text taken of a corpus")
+    most: int = Field(default=8, ge=1, le=8, description="maximum threads; never more than the CPUs of the run")
+    rounds: int = Field(default=6, ge=3, le=1000, description="rounds; an interval needs six")
+    max_bytes: int = Field(default=32_000_000, ge=1, description="maximum text used of a corpus, in bytes")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
 
 
@@ -51,8 +51,7 @@ def _speed(count: int) -> Metric:
 def _efficiency(count: int) -> Metric:
     return Metric(f"threads_{count}_efficiency", "ratio", "higher", label=f"efficiency of {count} threads").means(
         f"median over rounds of MB/s at {count} / ({count} x MB/s at 1)",
-        f"How much of {count} threads' work is gained: 1 means {count} times the speed of one thread, "
-        f"{1 / count:g} that the others gain nothing.",
+        f"1 means {count} times the speed of one thread, {1 / count:g} that more threads gain nothing.",
     )
 
 

@@ -96,7 +96,7 @@ def test_the_best_of_all_runs_and_its_ties():
     ])  # fmt: skip
     assert ranked(board) == [("c", 2, True), ("a", 1, True), ("b", 1, False), ("d", 2, False)]
     assert {each.metric for each in board.standings} == {"density", "back"}  # no rank, nothing without a direction
-    assert standing(board, "back").without_best == "all 4 are level"
+    assert standing(board, "back").without_best == "all 4 tie"
     assert board.notes == []
     [source, _] = board.runs
     assert (source.path, source.name, source.created) == ("runs/one", "one", "2026-01-01T00:00:00+00:00")
@@ -160,19 +160,15 @@ def test_another_text_of_the_same_name_is_kept_apart_and_said():
     ]
     assert ranked(board) == [("c", 3, True), ("a", 1, False)]
     assert standing(board, number=1).without_best == "one number alone"
-    assert board.notes == [
-        (
-            "corpus c is not the same documents in all runs, so its standings are apart: text 1 (sha256 abababababab): "
-            "runs 1, 3; text 2 (sha256 cdcdcdcdcdcd): run 2"
-        )
-    ]
+    [note] = board.notes
+    assert note.endswith("text 1 (sha256 abababababab): runs 1, 3; text 2 (sha256 cdcdcdcdcdcd): run 2")
 
 
 def test_other_options_or_formulas_of_a_metric_are_kept_apart():
     other = run("two", {"b": (2.0, 1.9, 2.1)}, families={"f": FamilyInfo(options={"unit": "icu"})})
     board = leaderboard([run("one", {"a": (1.0, 0.9, 1.1)}), other])
     assert [ranked(board, number=k) for k in (0, 1)] == [[("a", 1, False)], [("b", 2, False)]]
-    assert "density has not the same definition or options in all runs, so its standings are apart" in board.notes
+    assert any(note.startswith("density ") for note in board.notes)
 
 
 def test_speeds_are_compared_within_one_machine_and_the_last_run_counts():
@@ -203,7 +199,7 @@ def test_pages_name_the_run_of_every_number():
     assert "| 1 | a\\|b | **3.000** | 2.900–3.100 | \\[1\\] |" in text
     assert "| – | &lt;b&gt; | 2.000‡ | 1.900–2.100 | \\[1\\] |" in text
     assert "at most 5 documents a group" in text
-    assert "stopped before it was through" in text
+    assert "stopped before the end" in text
     assert "ab" * 32 in text
     shown = html(board)
     assert "<strong>3.000</strong>" in shown

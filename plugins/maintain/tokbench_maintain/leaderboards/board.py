@@ -32,7 +32,7 @@ class BoardEntry(_Part):
     family: str = Field(description="the models that it belongs to, by which readers filter")
     source: str = Field(description="the place where its vocabulary is published")
     licence: str = Field(description="the licence of the vocabulary")
-    baseline: bool = Field(default=False, description="it gives proportion, and has no rank")
+    baseline: bool = Field(default=False, description="a baseline, which is not ranked")
     notes: str = Field(default="", description="what else a reader should know")
 
 
@@ -41,7 +41,7 @@ class KeptNumbers(_Part):
 
     corpus: str = Field(description="the corpus")
     metrics: tuple[str, ...] = Field(description="ids of metrics")
-    groups: bool = Field(default=False, description="keep that of every group, too")
+    groups: bool = Field(default=False, description="keep the numbers of every group, too")
 
 
 class Ranked(_Part):
@@ -54,7 +54,7 @@ class Ranked(_Part):
 class PublishedStudy(_Part):
     """A published study whose numbers the page of an entry shows."""
 
-    study: str = Field(description="the folder of the study, beside that of the leaderboard")
+    study: str = Field(description="the folder of the study, next to the leaderboard's")
     corpora: tuple[str, ...]
     metrics: tuple[str, ...]
 
@@ -74,9 +74,9 @@ class SiteSettings(_Part):
     code: str = Field(description="the corpus of programs")
     reference: str = Field(description="the language that others are compared with")
     tokens: str = Field(description="the metric that counts tokens")
-    ratio: str = Field(description="that of bytes per token")
-    lost: str = Field(description="that of characters lost")
-    fertility: str = Field(description="that of tokens per word")
+    ratio: str = Field(description="the metric of bytes per token")
+    lost: str = Field(description="the metric of characters lost")
+    fertility: str = Field(description="the metric of tokens per word")
     columns: tuple[SiteColumn, ...] = ()
 
 
@@ -136,7 +136,7 @@ def read_board(folder: Path) -> Board:
     """
     problems: list[Problem] = []
     if not (folder / SETTINGS).exists():
-        msg = f"is no leaderboard: it has no {SETTINGS}; name the folder of one, such as reports/leaderboard of a clone"
+        msg = f"not a leaderboard: it has no {SETTINGS}; name a leaderboard's folder, such as reports/leaderboard"
         raise InputError([Problem(str(folder), msg)])
     settings = _read(folder / SETTINGS, BoardSettings, problems)
     entries = {}

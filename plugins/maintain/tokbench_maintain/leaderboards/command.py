@@ -56,8 +56,8 @@ def leaderboard() -> None:
 def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, ...], *, as_json: bool) -> None:
     """Show the best of each corpus and metric over many RUNS: folders of runs, or results.json files.
 
-    Numbers stand side by side only if they rest on the same text and definition, and speeds only within one machine.
-    Tokenizers that lose text are never best. Every number names its run.
+    Numbers are compared only if they have the same text and definition, and speeds only within one machine.
+    Lossy tokenizers are never best. Every number names its run.
     """
     from tokbench.results.model import NamedRun
     from tokbench_maintain.leaderboards import place_page as page
@@ -85,7 +85,7 @@ _workers_option = click.option(
     "-w",
     "--workers",
     type=click.IntRange(min=0),
-    help="Processes that measure side by side; 0 for none but this one [default: all cores, at most 8].",
+    help="Parallel processes; 0 for this one alone [default: all cores, at most 8].",
 )
 
 

@@ -77,7 +77,7 @@ def measure(
 def _check_texts(board: Board, results: Results) -> None:
     """Refuse texts that are not the leaderboard's; the InputError lists every such corpus."""
     problems = [
-        Problem(str(board.folder), f"corpus {name!r} has the sha256 {info.sha256}, and not {wanted}, that of 'texts'")
+        Problem(str(board.folder), f"corpus {name!r} has the sha256 {info.sha256}, but 'texts' has {wanted}")
         for name, wanted in board.settings.texts.items()
         if (info := results.corpora.get(name)) and info.sha256 != wanted
     ]

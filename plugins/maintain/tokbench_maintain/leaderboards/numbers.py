@@ -80,7 +80,7 @@ def read_numbers(path: Path) -> list[NumberRow]:
         try:
             _ = row.number
         except ValueError:
-            raise InputError([Problem(f"{path}:{number}", f"{row.value!r} is no number")]) from None
+            raise InputError([Problem(f"{path}:{number}", f"{row.value!r} is not a number")]) from None
     return rows
 
 

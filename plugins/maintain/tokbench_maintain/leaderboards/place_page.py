@@ -33,13 +33,13 @@ _MOST_ROWS: Final = 50
 _MOST_NAMES: Final = 6
 
 EXPLANATION: Final = (
-    "Bold: the best, and all that a comparison on the same documents does not tell apart from it. Numbers without such "
-    "a comparison, such as speeds, are told apart by their 95 % intervals; nothing is bold where no number can be "
-    "compared. In brackets is the number of the run. Baselines, and tokenizers that lose text, were trained on the "
-    "corpus, or were measured in part, do not compete."
+    "Bold: the best, and all that are not significantly different from it on the same documents. Numbers without such "
+    "a comparison, such as speeds, differ if their 95% intervals do not overlap; nothing is bold where no number can "
+    "be compared. The number in brackets is the run. Baselines, and tokenizers that lose text, were trained on the "
+    "corpus, or were measured in part, are not ranked."
 )
 
-_NUMERIC: Final = {"best", "place", "number", "95 % interval"}
+_NUMERIC: Final = {"best", "place", "number", "95% interval"}
 
 
 def title(board: Leaderboard) -> str:
@@ -52,7 +52,7 @@ def sections(board: Leaderboard) -> list[Section]:
     """Return the sections."""
     standings = [node for standing in board.standings if standing.headline for node in _standing(standing)]
     return [
-        *([Section("notes", "Kept apart", [Bullets(board.notes)])] if board.notes else []),
+        *([Section("notes", "Not compared", [Bullets(board.notes)])] if board.notes else []),
         Section("best", "Best", [_best(board)]),
         Section("standings", "Standings", standings),
         Section("runs", "Runs", [_runs(board), Rich([], plain=[Heading("Texts", 4)]), _texts(board)]),
@@ -74,7 +74,7 @@ def _best(board: Leaderboard) -> Table:
         ])
         for standing in board.standings
     ]  # fmt: skip
-    caption = "The best of each corpus and metric; in brackets is the run"
+    caption = "The best of each corpus and metric; the run is in brackets"
     return Table(caption, _columns("corpus", "metric", "best", "tokenizer", "machine"), rows)
 
 
@@ -83,7 +83,7 @@ def _standing(standing: Standing) -> list[Node]:
     heading, more = ", ".join(parts), len(standing.entries) - _MOST_ROWS
     placed = zip(standing.places, standing.entries[:_MOST_ROWS], strict=False)
     rows = [_row(place, entry) for place, entry in placed]
-    columns = _columns("place", "tokenizer", "number", "95 % interval", "run")
+    columns = _columns("place", "tokenizer", "number", "95% interval", "run")
     return [
         Rich([], plain=[Heading(heading, 4)]),
         Table(heading + (f"; and {more} more" if more > 0 else ""), columns, rows),

@@ -87,7 +87,7 @@ class Standing:
     def places(self) -> list[int | None]:
         """The place of each entry, from 1; ``None`` if it does not compete.
 
-        Ties with the best share place 1, unless the interval of a better one lies apart: then the entries before it
+        Ties with the best share place 1, unless a better one's interval does not overlap: then the entries before it
         count, as for all others. Equal numbers share a place.
         """
         places: list[int | None] = []
@@ -105,11 +105,11 @@ class Standing:
         """Why none is best; empty if one is."""
         rivals = sum(entry.competes for entry in self.entries)
         if self.best or rivals < 2:  # noqa: PLR2004 - one alone cannot be compared
-            return "" if self.best else "one number alone" if rivals else "no number competes"
+            return "" if self.best else "one number alone" if rivals else "no number is ranked"
         top, *others = (entry.cell for entry in self.entries if entry.competes)
         compared = has_interval(top) and any(map(has_interval, others))
         compared |= all(other.value == top.value for other in others)
-        return f"all {rivals:,} are level" if compared else "no number can be compared with the best"
+        return f"all {rivals:,} tie" if compared else "no number can be compared with the best"
 
 
 @dataclass(kw_only=True)
@@ -188,7 +188,7 @@ class _Run:
 
     def source(self) -> RunSource:
         limit = self.results.config.limit
-        remarks = ["stopped before it was through"] if self.results.interrupted else []
+        remarks = ["stopped before the end"] if self.results.interrupted else []
         remarks += [f"at most {limit:,} documents a group"] if limit is not None else []
         return RunSource(
             number=self.number,
@@ -329,10 +329,10 @@ class _Board:
                     f"text {number} (sha256 {(some[0].tables.corpus(corpus).sha256 or 'unknown')[:_HASH]}): {_of(some)}"
                     for number, some in enumerate(texts.values(), 1)
                 )
-                yield f"corpus {corpus} is not the same documents in all runs, so its standings are apart: {listed}"
+                yield f"corpus {corpus} has other documents in some runs, which are ranked separately: {listed}"
         for metric, keys in self._definitions.items():
             if len({key[:-1] for key in keys}) > 1:
-                yield f"{metric} has not the same definition or options in all runs, so its standings are apart"
+                yield f"{metric} has other definitions or options in some runs, which are ranked separately"
         timed = {key[-1] for keys in self._definitions.values() for key in keys if key[-1]}
         if len(timed) > 1:
             yield f"speeds are compared within one machine and version only: there are {len(timed)}"

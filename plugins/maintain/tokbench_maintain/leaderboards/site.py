@@ -38,7 +38,8 @@ def badge(view: BoardView, name: str) -> dict[str, object]:
     [shown] = [entry for entry in view.entries if entry.name == name]
     ratio = shown.number(site.languages, site.ratio)
     number, lost = shown.place(site.languages, site.ratio), shown.number(site.languages, site.lost)
-    place = f", place {number}" if number else ", loses text" if lost else ""
+    aside = f"lossy ({lost:.1%} of characters), not ranked" if lost else "baseline"
+    place = f", place {number}" if number else f", {aside}"
     left, right = "tokbench", f"{short(ratio)} bytes/token{place}"
     return {"left": left, "right": right, "split": 7 * len(left) + 12, "width": 7 * len(left + right) + 24}
 

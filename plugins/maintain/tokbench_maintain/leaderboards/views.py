@@ -21,7 +21,7 @@ from tokbench_maintain.leaderboards.numbers import DEAD, DIGEST, IDS, SPECIAL, V
 
 _COUNTS: Final = {
     IDS: "ids of the vocabulary",
-    DEAD: "ids that no text gives, special tokens aside",
+    DEAD: "ids that no text produces, special tokens aside",
     SPECIAL: "ids that the tokenizer lists as special tokens",
 }
 

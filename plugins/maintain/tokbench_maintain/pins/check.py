@@ -140,13 +140,13 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
     for planned in plan_tokenizers(config, registry).tokenizers:
         resolved = next(_loaded_by(planned, other, registry), None)
         if resolved is None:
-            unable[planned.name] = f"backend {other!r} knows no way to load what {planned.spec.name!r} loads here"
+            unable[planned.name] = f"backend {other!r} cannot load what {planned.spec.name!r} loads here"
         else:
             on = {"corpora": list(planned.corpora)} if planned.corpora else {}
             entry = {"backend": other, **on, **resolved.options}
             entries[planned.name] = TokenizerEntry.model_validate(entry)
     if not entries:
-        raise InputError([Problem(f"--with {other}", f"{next(iter(unable.values()), 'there is no tokenizer')}")])
+        raise InputError([Problem(f"--with {other}", f"{next(iter(unable.values()), 'no tokenizer')}")])
     config.tokenizers = entries
     return unable
 
@@ -156,12 +156,12 @@ def _loaded_by(planned: PlannedTokenizer, other: str, registry: Registry) -> Ite
     if planned.train_on:
         return
     spec, backend = registry.backends.get(other), planned.spec
-    value = planned.given.get(backend.main)
+    value = planned.raw_options.get(backend.main)
     for options in catalogue(registry).values():
         here = [resolved.options for resolved in options if resolved.backend == backend.name]
-        if planned.given in here:
+        if planned.raw_options in here:
             yield from (resolved for resolved in options if resolved.backend == other)
-    files = [planned.given[kind.option] for kind in backend.files if kind.option in planned.given]
+    files = [planned.raw_options[kind.option] for kind in backend.files if kind.option in planned.raw_options]
     for file in map(str, files):
         grammar = Grammar(registry, wanted=lambda candidate: candidate.name == other)
         resolved = grammar.resolve(file)

@@ -110,7 +110,7 @@ def read_cut(written: str) -> Cut:
     """
     lengths = written.removesuffix(_MORE)
     if not re.fullmatch(rf"(?:[{_LENGTHS}]|\([0-9]{{1,18}}\))*", lengths):
-        raise ValueError(f"{written[:40]!r} are no lengths of tokens")
+        raise ValueError(f"{written[:40]!r} are not lengths of tokens")
     parts = re.findall(rf"([{_LENGTHS}])|\(([0-9]+)\)", lengths)
     ends = accumulate(_LENGTHS.index(digit) if digit else int(number) for digit, number in parts)
     return Cut(list(ends), not written.endswith(_MORE))

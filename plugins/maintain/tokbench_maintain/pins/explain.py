@@ -38,7 +38,7 @@ _MEANING: Final[Mapping[Cause, str]] = {
     Cause.SPLIT: "the split: where cuts differ, letters meet digits, spaces, signs or capitals",
     Cause.MERGES: "merges: cuts differ inside words",
     Cause.IDS: "ids: the same tokens have other ids",
-    Cause.UNKNOWN: "not told: the lock does not hold the place where cuts differ",
+    Cause.UNKNOWN: "unknown: the lock does not cover the place where cuts differ",
 }
 
 
@@ -166,7 +166,7 @@ def _changed_ids(before: Vocabulary, now: Vocabulary, *, merges: bool) -> Iterat
     if before.ids != now.ids:
         yield f"ids: there were {before.ids:,}, now {now.ids:,}"
     elif before.bytes != now.bytes and not moved and not merges:
-        yield "ids: some stand for other bytes than before"
+        yield "ids: some have other bytes than before"
 
 
 def _shown_by(texts: Sequence[TextDifference]) -> Iterator[str]:

@@ -203,7 +203,7 @@ class _Section:
         try:
             self._values.setdefault(word, []).append(_LINES[word](rest))
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"this is no line '{word}' of a lock: {error}") from error
+            raise ValueError(f"not a line '{word}' of a lock: {error}") from error
 
     def one(self, word: str) -> Any:
         if word not in self._values:
@@ -232,7 +232,7 @@ def _tokenizer(name: str, section: _Section) -> PinnedTokenizer:
 
 def _number(rest: str) -> int:
     if not re.fullmatch("[0-9]{1,18}", rest):
-        raise ValueError(f"{rest[:40]!r} is no number")
+        raise ValueError(f"{rest[:40]!r} is not a number")
     return int(rest)
 
 
@@ -240,7 +240,7 @@ def _json(kind: type) -> Callable[[str], Any]:
     def read(rest: str) -> Any:
         value = json.loads(rest)
         if not isinstance(value, kind):
-            raise ValueError(f"{rest[:40]!r} is not what stands here")  # noqa: TRY004 - the file is wrong, not the code
+            raise ValueError(f"{rest[:40]!r} is not valid here")  # noqa: TRY004 - the file is wrong, not the code
         return value
 
     return read

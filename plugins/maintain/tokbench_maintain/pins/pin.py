@@ -117,7 +117,7 @@ class Opened:
                 name=tokenizer.name,
                 backend=tokenizer.backend,
                 packages=packages(tokenizer),
-                options=tokenizer.planned.given,
+                options=tokenizer.planned.raw_options,
                 vocabulary=vocabularies[tokenizer.name],
                 texts=tuple(sorted(pins[tokenizer.name], key=lambda text: text.place)),
             )

@@ -47,7 +47,7 @@ def measured(pairs, tokens_per_id=99):
         ([pair(1024, 512), pair(2048, 512), pair(1024, 4096), pair(1024, 2048, "level")], [1024, 2048], ""),
         ([pair(1024, 512), pair(1024, 2048)], [1024, 4096], "larger"),
         ([pair(512, 1024), pair(512, 2048), pair(512, 4096)], [512], "smaller"),
-        ([pair(512, 1024, "unknown"), pair(512, 2048, "unknown")], [*SIZES], "better than another"),
+        ([pair(512, 1024, "unknown"), pair(512, 2048, "unknown")], [*SIZES], "tie"),
     ],
 )
 def test_sizes_that_no_other_beats(pairs, unbeaten, said):
@@ -63,7 +63,7 @@ def test_sizes_that_no_other_beats(pairs, unbeaten, said):
 @pytest.mark.parametrize(("tokens_per_id", "few"), [(49, True), (50, False)])
 def test_few_training_tokens_for_an_id(tokens_per_id, few):
     [bits] = best_sizes(measured([pair(2048, size) for size in SIZES if size != 2048], tokens_per_id))
-    assert ("fewer than 50 training tokens" in " ".join(bits.sentences())) == few
+    assert ("fewer than 50" in " ".join(bits.sentences())) == few
 
 
 def test_reports_show_the_numbers():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokbench.foundation.errors import InputError
 from tokbench.tokenizers.contract import Encoded
-from tokbench_models.language_models.contract import EncodedPart
+from tokbench_models.language_models.contract import EncodedPart, ModelTask
 from tokbench_models.language_models.windows import Windows, scoring_windows, training_windows
 
 pytest.importorskip("jax")
@@ -18,11 +18,11 @@ pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from tokbench_models.language_models import learning_rate, transformer_model
-from tokbench_models.language_models.body import Body
+from tokbench_models.language_models.body import TransformerShape
 from tokbench_models.language_models.learning_rate import sweep
 from tokbench_models.language_models.transformer_model import initial, train_curve
 
-SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
+SMALL = TransformerShape(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)
 
 
@@ -116,8 +116,9 @@ def random_text(seed=0, documents=30):
     return [rng.integers(0, 10, 60).tolist() for _ in range(documents)]
 
 
-def trained(training, scored, n_ids=10, **options):
-    return train_curve(training, scored, n_ids, SMALL, **{"learning_rate": 0.01, "seed": 0, **options})
+def trained(training, scored, n_ids=10, saved=None, **options):
+    task = ModelTask(training, scored, n_ids, {} if saved is None else saved)
+    return train_curve(task, SMALL, **{"learning_rate": 0.01, "seed": 0, **options})
 
 
 def test_a_point_has_seen_its_share_of_the_documents():
@@ -168,11 +169,12 @@ def test_a_stopped_training_keeps_its_finished_points():
 
 def test_a_sweep_tries_every_rate_on_a_tenth_and_keeps_what_it_found(monkeypatch):
     training, saved = part(random_text(documents=40)), {}
-    found = sweep(training, 10, SMALL, seed=0, rates=[0.001, 0.01, 0.1], saved=saved)
+    task = ModelTask(training, training, 10, saved)
+    found = sweep(task, SMALL, seed=0, rates=[0.001, 0.01, 0.1])
     assert {0.001, 0.01, 0.1} <= set(found)
     assert all(2 < bits < 5 for bits in found.values())
     monkeypatch.setattr(learning_rate, "train_curve", lambda *_, **__: pytest.fail("all rates were tried"))
-    assert sweep(training, 10, SMALL, seed=0, rates=[0.001, 0.01, 0.1], saved=saved) == found
+    assert sweep(task, SMALL, seed=0, rates=[0.001, 0.01, 0.1]) == found
     assert sorted(saved) == sorted(f"sweep {rate:g} seed 0" for rate in found)
 
 
@@ -187,12 +189,13 @@ def test_a_sweep_goes_on_beyond_its_rates_while_the_best_lies_at_an_end(monkeypa
         return [SimpleNamespace(bits=np.array([abs(math.log(options["learning_rate"] / best))]))]
 
     monkeypatch.setattr(learning_rate, "train_curve", curve)
-    assert list(sweep(training, 10, SMALL, seed=0, rates=[0.01, 0.02, 0.04])) == tried
+    assert list(sweep(ModelTask(training, training, 10, {}), SMALL, seed=0, rates=[0.01, 0.02, 0.04])) == tried
 
 
 def test_one_document_cannot_be_searched_for_a_learning_rate():
-    with pytest.raises(InputError, match="two training documents or more; give one learning rate"):
-        sweep(part([[1, 2, 3]]), 9, SMALL, seed=0)
+    one = part([[1, 2, 3]])
+    with pytest.raises(InputError, match="two training documents or more"):
+        sweep(ModelTask(one, one, 9, {}), SMALL, seed=0)
 
 
 @pytest.mark.slow

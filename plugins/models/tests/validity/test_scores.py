@@ -126,7 +126,7 @@ TOKENIZERS = [f"t{k}" for k in range(6)]
         (HEAD, "1: no scores"),
         (HEAD + "\n".join([*GOOD, "t5,nan,higher,m"]), "7: score is 'nan'"),
         (HEAD + "\n".join([*GOOD, "t5,1,more,m"]), "7: better is 'more'"),
-        (HEAD + "\n".join([*GOOD, "t5,1,higher"]), "7: more or fewer cells"),
+        (HEAD + "\n".join([*GOOD, "t5,1,higher"]), "7: more or fewer"),
         (HEAD + "\n".join([*GOOD, "t3,1,higher,m"]), "7: a second score of 't3'"),
         (HEAD + "\n".join([*GOOD, "t5,1,lower,m"]), "7: better is 'lower', and before 'higher'"),
         (HEAD.replace("model", "low,high") + "t0,1,lower,0.5,", "2: an interval has both ends"),

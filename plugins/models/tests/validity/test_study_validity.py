@@ -123,7 +123,7 @@ def test_hypotheses_are_decided_and_corrected_together(results):
 def test_reports_have_sentences_and_tables(results):
     text = markdown.render(results)
     assert "Over 6 tokenizers (all), " in text
-    assert "| rho larger than that of compression |" in text
+    assert "| rho larger than for compression |" in text
     said = [line for line in text.splitlines() if line.startswith("- Over 5 tokenizers (sizes), compression ")]
     assert said[0].endswith("(exploratory).")
 

@@ -35,7 +35,7 @@ FEWEST_TOKENS: Final = 50
 """With fewer training tokens for an id, more text favours larger sizes."""
 
 LIMITS: Final = "Small models on little text say nothing of larger models or of more text."
-_RINGS: Final = "Rings: no other size is better under every model that decides. Upright strokes: 95\u00a0% intervals."
+_RINGS: Final = "Rings: no other size is better under every model that decides. Upright strokes: 95% intervals."
 _SIZE_OPTIONS: Final = ("size", "vocab_size")
 _SIZE_IN_NAME: Final = re.compile(r"(-size=|-)\d+$")
 
@@ -77,7 +77,7 @@ class BestSize:
         best = self.unbeaten
         measured = f"By bits per byte of models ({self.models.family} on {self.models.corpus})"
         if len(best) == len(self.sizes):
-            yield f"{measured}, no size of {self.line} is better than another."
+            yield f"{measured}, all sizes of {self.line} tie."
             return
         yield f"{measured}, no size of {self.line} is better than {listed([f'{size:,}' for size in best])}."
         for edge, beyond in ((self.sizes[0], "smaller"), (self.sizes[-1], "larger")):
@@ -88,7 +88,7 @@ class BestSize:
             f"{size:,}" for size, ids in trained.items() if ids and ids.tokens_per_id < FEWEST_TOKENS and size in best
         ]
         if few:
-            yield f"With {listed(few)} an id has fewer than {FEWEST_TOKENS} training tokens: more text may change this."
+            yield f"{listed(few)}: fewer than {FEWEST_TOKENS} training tokens per entry; more text may change this."
 
     def chart(self) -> Drawing:
         rings = [self.sizes.index(size) for size in self.unbeaten]

@@ -31,14 +31,14 @@ class ModelTextOptions(Options):
         default=0.1,
         gt=0,
         lt=1,
-        description="share that is scored of a corpus that trains, too, and has no holdout itself",
+        description="share scored, where the scored corpus also trains and has no holdout",
     )
-    training_mb: float = Field(default=10, gt=0, le=100, description="10⁶ bytes of training text at most")
-    scored_mb: float = Field(default=1, gt=0, le=100, description="10⁶ bytes of scored text at most")
+    training_mb: float = Field(default=10, gt=0, le=100, description="maximum training text, in 10⁶ bytes")
+    scored_mb: float = Field(default=1, gt=0, le=100, description="maximum scored text, in 10⁶ bytes")
     document_bytes: int = Field(
         default=8192,
         ge=64,
-        description="bytes of a scored document at most, so that no long one decides; the rest is cut",
+        description="maximum bytes of a scored document, so that no long one decides; longer ones are cut",
     )
 
     @property
@@ -101,13 +101,13 @@ def _metric(order: int) -> Metric:
         short_label=f"order {order}",
         whole=True,
         formula=f"-log₂ probability of the scored documents under the model of order {order} / their UTF-8 bytes",
-        loss_cannot_help="a tokenizer that does not give every scored document back has no value",
+        loss_cannot_help="a tokenizer that does not round-trip every scored document has no value",
         definition=(
-            f"Bits that a byte of text costs an n-gram model that sees {context}: trained on the ids that a tokenizer "
-            "makes of one part of the text, and scored on another (interpolated modified Kneser-Ney, Chen and Goodman "
-            "1999). Lower is better under this one model. No order is neutral about the size of the vocabulary: "
-            "compare by the verdict over the orders 3 to 6, never by one column. Near-duplicates are left out of both "
-            "parts; the interval has the errors of documents and of training text together."
+            f"Bits per byte of text under an n-gram model that sees {context}, trained on a tokenizer's ids of one "
+            "part of the text and scored on another (interpolated modified Kneser-Ney, Chen and Goodman 1999). Lower "
+            "is better under this one model. No order is neutral about the size of the vocabulary: compare by the "
+            "verdict over the orders 3 to 6, never by one column. Near-duplicates are left out of both parts; the "
+            "interval has the errors of documents and of training text together."
         ),
     )
 

@@ -20,7 +20,7 @@ LOGITS_AT_ONCE: Final = 1 << 22
 
 
 @dataclass(frozen=True)
-class Body:
+class TransformerShape:
     """The shape of a transformer without embeddings, and its training, in mean bytes of text per window and step.
 
     ``width`` is a multiple of ``2 * heads``.
@@ -36,7 +36,7 @@ class Body:
     def parameters(self) -> int:
         """The number without embeddings.
 
-        >>> Body(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
+        >>> TransformerShape(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
         98624
         """
         return self.layers * (12 * self.width**2 + 2 * self.width) + self.width
@@ -51,7 +51,7 @@ class Body:
         6 for each parameter that multiplies (with the output's table) and token, and 6 * layers * window * width for
         the causal attention (Kaplan and others 2020; Hoffmann and others 2022, appendix F).
 
-        >>> Body(64, 2, 2, 256, 4096).flops(tokens=1000, window=64, n_ids=4096)
+        >>> TransformerShape(64, 2, 2, 256, 4096).flops(tokens=1000, window=64, n_ids=4096)
         2212224000
         """
         table = (n_ids + 1) * self.width
@@ -59,11 +59,11 @@ class Body:
         return 6 * tokens * (multiplied + table + self.layers * window * self.width)
 
 
-PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
+PRESETS: Final[Mapping[str, TransformerShape]] = MappingProxyType(
     {
-        "tiny": Body(width=64, layers=2, heads=2, context_bytes=256, step_bytes=1024),
-        "small": Body(width=256, layers=6, heads=4, context_bytes=1024, step_bytes=16384),
-        "gpu": Body(width=512, layers=12, heads=8, context_bytes=4096, step_bytes=131072),
+        "tiny": TransformerShape(width=64, layers=2, heads=2, context_bytes=256, step_bytes=1024),
+        "small": TransformerShape(width=256, layers=6, heads=4, context_bytes=1024, step_bytes=16384),
+        "gpu": TransformerShape(width=512, layers=12, heads=8, context_bytes=4096, step_bytes=131072),
     }
 )
 
@@ -78,7 +78,7 @@ class Point(NamedTuple):
     bits: NDArray[np.float64]
 
 
-def memory_bytes(n_ids: int, body: Body, window: int) -> int:
+def memory_bytes(n_ids: int, body: TransformerShape, window: int) -> int:
     """Return bytes of a training: parameters, gradients, two moments, a copy, activations and logits.
 
     >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6

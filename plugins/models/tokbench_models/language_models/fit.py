@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
-from tokbench.measuring.cell import Values, make_cell
+from tokbench.measuring.cell import Values, cell_of, plain_values
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import JobContext
 from tokbench.measuring.prepared import PreparedTokenizer
@@ -275,11 +275,10 @@ class _Models:
         }
         outcome = self._outcome(sound, blocks, sizes)
         values = {tokenizer.name: self._values(tokenizer.name, ended, sizes, outcome) for tokenizer in asked}
-        result.cells += [
-            make_cell(tokenizer, self._corpus, WHOLE, metric, values[tokenizer.name], seen[tokenizer.name])
-            for tokenizer in asked
-            for metric in self._family.values
-        ]
+        for tokenizer in asked:
+            value, place = values[tokenizer.name], (self._corpus, WHOLE)
+            known = value if isinstance(value, Failure) else plain_values(value)
+            result.cells += [cell_of(tokenizer, place, one, known, seen[tokenizer.name]) for one in self._family.values]
         result.tracebacks |= tracebacks(value for value in values.values() if isinstance(value, Failure))
         if isinstance(sizes, Failure):
             result.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
@@ -311,7 +310,7 @@ class _Models:
         if isinstance(answer, LostText) and not isinstance(sizes, Failure):
             lost, total = len(answer.documents), sizes.scored.documents
             first = sizes.origins[answer.documents[0]]
-            reason = f"{lost:,} of {total:,} scored documents do not round-trip, the first is {first}"
+            reason = f"{lost:,} of {total:,} scored documents do not round-trip, first {first}"
             return {metric.id: NotApplicable(reason) for metric in self._family.values}
         return outcome if isinstance(outcome, Failure) else outcome.values.get(name, {})
 

@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 from tokbench.plugin import InputError, Progress, silent
-from tokbench_models.language_models.body import LEARNING_RATES, SHARES, Body, Point
-from tokbench_models.language_models.contract import Checkpoints, EncodedPart
+from tokbench_models.language_models.body import LEARNING_RATES, Point, TransformerShape
+from tokbench_models.language_models.contract import ModelTask
 from tokbench_models.language_models.transformer_model import train_curve
 from tokbench_models.language_models.windows import documents
 
@@ -28,15 +28,7 @@ class SeedCurves(NamedTuple):
 
 
 def train_seeds(
-    training: EncodedPart,
-    scored: EncodedPart,
-    n_ids: int,
-    body: Body,
-    *,
-    seeds: Sequence[int],
-    rates: Sequence[float] = LEARNING_RATES,
-    saved: Checkpoints | None = None,
-    progress: Progress = silent,
+    task: ModelTask, body: TransformerShape, *, seeds: Sequence[int], rates: Sequence[float], progress: Progress
 ) -> SeedCurves:
     """Find the learning rate with seed 0, and train with each seed."""
 
@@ -46,18 +38,14 @@ def train_seeds(
     tried: dict[float, float] = {}
     if len(rates) > 1:
         search = shown("trying learning rates")
-        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
+        tried = sweep(task, body, seed=0, rates=rates, progress=search)
     rate = min(tried, key=lambda candidate: tried[candidate]) if tried else rates[0]
     curves = [
         train_curve(
-            training,
-            scored,
-            n_ids,
+            task,
             body,
             learning_rate=rate,
             seed=seed,
-            shares=SHARES,
-            saved=saved,
             progress=shown(f"training transformers, seed {number} of {len(seeds)}"),
         )
         for number, seed in enumerate(seeds, 1)
@@ -67,13 +55,11 @@ def train_seeds(
 
 
 def sweep(
-    training: EncodedPart,
-    n_ids: int,
-    body: Body,
+    task: ModelTask,
+    body: TransformerShape,
     *,
     seed: int,
     rates: Sequence[float] = LEARNING_RATES,
-    saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> dict[float, float]:
     """Return bits per byte by two or more learning rates, lowest first, from a tenth of the documents each.
@@ -83,21 +69,20 @@ def sweep(
     Raises:
         InputError: there are fewer than two training documents.
     """
+    training = task.training
     if len(training.n_bytes) < 2:  # noqa: PLR2004 - one trains, one is scored
         raise InputError("a search for the learning rate needs two training documents or more; give one learning rate")
     drawn = np.random.default_rng(seed).permutation(len(training.n_bytes))
     share = max(1, len(drawn) // _SWEEP_SHARE)
     some, others = (documents(training, np.sort(numbers)) for numbers in (drawn[:share], drawn[share : 2 * share]))
-    kept = saved if saved is not None else {}
 
     def tried(rate: float) -> float:
         name = f"sweep {rate:g} seed {seed}"
-        bits: float | None = kept.get(name)
+        bits: float | None = task.saved.get(name)
         if bits is None:
-            [point] = train_curve(
-                some, others, n_ids, body, learning_rate=rate, seed=seed, shares=[1.0], progress=progress
-            )
-            kept[name] = bits = float(point.bits.sum() / others.n_bytes.sum())
+            part = task._replace(training=some, scored=others, saved={})
+            [point] = train_curve(part, body, learning_rate=rate, seed=seed, shares=[1.0], progress=progress)
+            task.saved[name] = bits = float(point.bits.sum() / others.n_bytes.sum())
         return bits
 
     by_rate = {rate: tried(rate) for rate in sorted(rates)}

@@ -178,7 +178,7 @@ def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int =
     (0.035446, 0.18108)
     """
     if len(training.offsets) < 2:  # noqa: PLR2004 - one offset means zero documents
-        raise ValueError("there is no training text")
+        raise ValueError("no training text")
     eos = int(max(training.ids.max(initial=0), scored.ids.max(initial=0))) + 1
     base = eos + 2
     predicted = _Stream.of(scored, eos)

@@ -40,7 +40,7 @@ class Uncertain(NamedTuple):
     reason: str = ""
 
     def ends(self) -> tuple[float | None, float | None]:
-        """Return the ends of Student's 95 % interval, if there is an error.
+        """Return the ends of Student's 95% interval, if there is an error.
 
         >>> [round(end, 3) for end in Uncertain(2.0, 0.1, 10).ends()], Uncertain(2.0).ends()
         ([1.777, 2.223], (None, None))

@@ -38,7 +38,7 @@ from tokbench_models.language_models.verdicts import depends, differences, expla
 
 _WHOLE: Final = 10
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
-BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
+BEST_AT_END: Final = "the best one is the smallest or largest tried, so a better one may lie beyond"
 
 _TRAINING_COLUMNS: Final = (
     *("learning rate", "parameters", "tokens of a window", "10⁹ operations", "bits per byte of each seed"),
@@ -111,7 +111,7 @@ def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
         for name in names
     ]
     corpus = Name(study.corpus)
-    rest = " by model; less is better under one model, and 95 % intervals are below the numbers"
+    rest = " by model; less is better under one model, and 95% intervals are below the numbers"
     table = Table(["Bits per byte on ", corpus, rest], columns, rows, label=f"Bits per byte on {study.corpus}")
     return [table, *legend_lines(legends(metric.cells[name] for metric in metrics for name in names))]
 
@@ -121,7 +121,7 @@ def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
 
     >>> trained_ids_cells(TrainedIds(ids=8, training_tokens=10, tokens_per_id=1.25, never_trained=0.5,
     ...     training_bytes_per_token=7.77, scored_bytes_per_token=4.614))
-    ['1.2', '50.0 %', '7.77', '4.61']
+    ['1.2', '50.0%', '7.77', '4.61']
     >>> trained_ids_cells(None)
     ['not known', 'not known', 'not known', 'not known']
     """
@@ -130,7 +130,7 @@ def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
     digits = 0 if trained.tokens_per_id >= _WHOLE else 1
     return [
         f"{trained.tokens_per_id:,.{digits}f}",
-        f"{100 * trained.never_trained:.1f} %",
+        f"{100 * trained.never_trained:.1f}%",
         f"{trained.training_bytes_per_token:.2f}",
         f"{trained.scored_bytes_per_token:.2f}",
     ]
@@ -152,7 +152,7 @@ def _verdicts(study: BitsPerByte) -> list[Node]:
     ]
     columns = [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in names)]
     caption = (
-        f"The tokenizer of the row beside that of the column: “depends” is short for “{depends(study)}”, = for no "
+        f"The tokenizer of the row against the one of the column: “depends” is short for “{depends(study)}”, = for no "
         "difference; no word where two may not be compared"
     )
     table = Table(caption, columns, rows, label=f"Verdicts on {study.corpus}", look="heat neutral")

@@ -75,7 +75,7 @@ def text_parts(
 
 
 def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
-    learned, predicted = _Smallest(texts.most_training), _Smallest(texts.most_scored, texts.most_document)
+    learned, predicted = _HashSample(texts.most_training), _HashSample(texts.most_scored, texts.most_document)
     share = texts.holdout if scored is training and not scored.holdout else 0.0
     for document in training.training():
         if not (share and training.held_out(document, share)):
@@ -86,7 +86,7 @@ def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_
     return learned.documents, predicted.documents
 
 
-class _Smallest:
+class _HashSample:
     """The documents with the smallest hashes in so many bytes, at least one, in bounded memory."""
 
     def __init__(self, most: int, most_document: int | None = None) -> None:

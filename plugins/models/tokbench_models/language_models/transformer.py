@@ -16,7 +16,7 @@ from tokbench.plugin import Progress
 from tokbench.plugin.metrics import Measured, Metric, MetricFamily, NotApplicable
 from tokbench_models.language_models.bits_per_byte import ModelTextOptions
 from tokbench_models.language_models.block import ModelTraining, TrainedAmount
-from tokbench_models.language_models.body import LEARNING_RATES, PRESETS, Body, memory_bytes
+from tokbench_models.language_models.body import LEARNING_RATES, PRESETS, TransformerShape, memory_bytes
 from tokbench_models.language_models.contract import ModelOutcome, ModelStates, ModelTask, ModelTexts
 from tokbench_models.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, compare_bits
 
@@ -32,39 +32,42 @@ _INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokb
 class TransformerOptions(ModelTextOptions):
     """Options of the family ``transformer``."""
 
-    training_mb: float = Field(default=1, gt=0, le=10_000, description="10⁶ bytes of training text at most")
-    scored_mb: float = Field(default=0.2, gt=0, le=100, description="10⁶ bytes of scored text at most")
+    training_mb: float = Field(default=1, gt=0, le=10_000, description="maximum training text, in 10⁶ bytes")
+    scored_mb: float = Field(default=0.2, gt=0, le=100, description="maximum scored text, in 10⁶ bytes")
     document_bytes: int = Field(
         default=4096,
         ge=64,
-        description="bytes of a document at most: a longer one that is scored is cut, one that trains becomes several",
+        description="maximum bytes of a document: a longer scored document is cut, a longer training document is split",
     )
     preset: Literal["tiny", "small", "gpu"] = Field(
-        default="tiny", description="the body; the five options after it replace its numbers"
+        default="tiny", description="the size of the model; the five options after it replace its numbers"
     )
-    width: int | None = Field(default=None, ge=4, le=8192, description="numbers of a position")
+    width: int | None = Field(default=None, ge=4, le=8192, description="width of the model")
     layers: int | None = Field(default=None, ge=1, le=128, description="layers")
     heads: int | None = Field(
-        default=None, ge=1, le=128, description="heads of attention; the width is a multiple of twice as many"
+        default=None, ge=1, le=128, description="attention heads; the width must be a multiple of twice their number"
     )
-    context_bytes: int | None = Field(
-        default=None, ge=8, le=65_536, description="bytes of text of a window, on average"
-    )
-    step_bytes: int | None = Field(default=None, ge=64, description="bytes of text of a step of training")
+    context_bytes: int | None = Field(default=None, ge=8, le=65_536, description="average bytes of text in a window")
+    step_bytes: int | None = Field(default=None, ge=64, description="bytes of text in a training step")
     seeds: int = Field(
-        default=3, ge=2, le=100, description="trainings of each tokenizer, from other parameters in another order"
+        default=3,
+        ge=2,
+        le=100,
+        description="trainings of each tokenizer, with other initial parameters and another order of the text",
     )
     rates: list[float] = Field(
         default=list(LEARNING_RATES),
         min_length=1,
-        description="learning rates to try on a tenth of the text; one is taken as it is",
+        description="learning rates to try on a tenth of the text; a single one is used as it is",
     )
 
     @property
-    def body(self) -> Body:
+    def body(self) -> TransformerShape:
         chosen = {name: getattr(self, name) for name in ("width", "layers", "heads", "context_bytes", "step_bytes")}
         preset = PRESETS[self.preset]
-        return Body(**{name: getattr(preset, name) if value is None else value for name, value in chosen.items()})
+        return TransformerShape(
+            **{name: getattr(preset, name) if value is None else value for name, value in chosen.items()}
+        )
 
     @model_validator(mode="after")
     def _possible(self) -> TransformerOptions:
@@ -146,13 +149,10 @@ class TransformerBits:
         window = window_of(learned, body.context_bytes)
         memory = f"about {memory_bytes(task.n_ids, body, window) / 1e6:,.0f} MB"
         trained = train_seeds(
-            learned,
-            scored,
-            task.n_ids,
+            task._replace(training=learned, scored=scored),
             body,
             seeds=range(1, options.seeds + 1),
             rates=options.rates,
-            saved=task.saved,
             progress=lambda step, done, total: progress(f"{step} ({memory})", done, total),
         )
         return _state(task, trained, window)
@@ -238,11 +238,11 @@ def _metric(identity: str, label: str, budget: str) -> Metric:
         short_label=label,
         whole=True,
         formula="-log₂ probability of the scored documents / their UTF-8 bytes, the mean over seeds",
-        loss_cannot_help="a tokenizer that does not give every scored document back has no value",
+        loss_cannot_help="a tokenizer that does not round-trip every scored document has no value",
         definition=(
-            "Bits that a byte of text costs a small transformer, which was trained on the ids that a tokenizer makes "
-            f"of one part of the text and predicts another. {budget} Near-duplicates are left out of both parts; the "
-            "interval has the errors of documents and of seeds together. Lower is better under this one model."
+            "Bits per byte of text under a small transformer, trained on a tokenizer's ids of one part of the text "
+            f"and scored on another. {budget} Near-duplicates are left out of both parts; the interval has the errors "
+            "of documents and of seeds together. Lower is better under this one model."
         ),
     )
 

@@ -30,8 +30,8 @@ import optax
 from numpy.typing import NDArray
 
 from tokbench.plugin import Progress, silent
-from tokbench_models.language_models.body import LOGITS_AT_ONCE, SHARES, Body, Point
-from tokbench_models.language_models.contract import Checkpoints, EncodedPart
+from tokbench_models.language_models.body import LOGITS_AT_ONCE, SHARES, Point, TransformerShape
+from tokbench_models.language_models.contract import EncodedPart, ModelTask
 from tokbench_models.language_models.windows import (
     Windows,
     batches,
@@ -64,7 +64,7 @@ Parameters = dict[str, Any]
 """Arrays: ``embedding`` [n_ids + 2, width], ``last`` [width], and each layer's."""
 
 
-def initial(n_ids: int, body: Body, seed: int) -> Parameters:
+def initial(n_ids: int, body: TransformerShape, seed: int) -> Parameters:
     """Draw parameters."""
     keys = iter(jax.random.split(jax.random.key(seed), 1 + 4 * body.layers))
     width = body.width
@@ -203,42 +203,36 @@ def _nats(parameters: Parameters, some: Windows, heads: int) -> Any:
 
 
 def train_curve(
-    training: EncodedPart,
-    scored: EncodedPart,
-    n_ids: int,
-    body: Body,
+    task: ModelTask,
+    body: TransformerShape,
     *,
     learning_rate: float,
     seed: int,
     shares: Sequence[float] = SHARES,
-    saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> list[Point]:
     """Train on documents, and score a model for each share of them that adds a document.
 
     The order of the documents is the same for every tokenizer. The models of a share have learned once from the first
     documents that fit into that share of the bytes; the last share is 1. The learning rate is the highest one, reached
-    after an eighth of the steps. ``saved`` has finished points by learning rate and seed alone.
+    after an eighth of the steps. ``task.saved`` has finished points by learning rate and seed alone.
     """
-    run = _Training(training, scored, n_ids, body, learning_rate, seed, progress)
-    return run.points(shares, saved if saved is not None else {})
+    return _Training(task, body, learning_rate, seed, progress).points(shares)
 
 
 @dataclass(frozen=True)
 class _Training:
-    training: EncodedPart
-    scored: EncodedPart
-    n_ids: int
-    body: Body
+    task: ModelTask
+    body: TransformerShape
     learning_rate: float
     seed: int
     progress: Progress
 
-    def points(self, shares: Sequence[float], saved: Checkpoints) -> list[Point]:
+    def points(self, shares: Sequence[float]) -> list[Point]:
         since = time.perf_counter()
-        window = window_of(self.training, self.body.context_bytes)
+        window = window_of(self.task.training, self.body.context_bytes)
         segments = self._segments(shares, window)
-        scored = batches(scoring_windows(self.scored.encoded, self.n_ids, window), self.body.windows)
+        scored = batches(scoring_windows(self.task.scored.encoded, self.task.n_ids, window), self.body.windows)
         steps = [batch for segment in segments for batch in segment.batches]
         points: list[Point] = []
         state = None
@@ -247,12 +241,12 @@ class _Training:
             end, n_bytes, tokens = end + len(segment.batches), n_bytes + segment.n_bytes, tokens + segment.tokens
             cool = end - max(1, round(_COOL_DOWN * end))
             name = f"{self._name} point {number}"
-            point = saved.get(name)
+            point = self.task.saved.get(name)
             if point is None:
                 state, at = self._trained(state or self._begun(), steps, at, cool), cool
                 bits = self._bits(self._cooled(state, steps, cool, end), scored, cool, len(steps))
-                flops = self.body.flops(tokens, window, self.n_ids)
-                saved[name] = point = Point(n_bytes, tokens, flops, time.perf_counter() - since, bits)
+                flops = self.body.flops(tokens, window, self.task.n_ids)
+                self.task.saved[name] = point = Point(n_bytes, tokens, flops, time.perf_counter() - since, bits)
             points.append(point)
         return points
 
@@ -283,15 +277,15 @@ class _Training:
         return cooled.parameters
 
     def _segments(self, shares: Sequence[float], window: int) -> list[_Segment]:
-        documents_in_order = np.random.default_rng(self.seed).permutation(len(self.training.n_bytes))
-        sizes = self.training.n_bytes[documents_in_order]
+        documents_in_order = np.random.default_rng(self.seed).permutation(len(self.task.training.n_bytes))
+        sizes = self.task.training.n_bytes[documents_in_order]
         reached = np.cumsum(sizes) / sizes.sum()
         segments, start = [], 0
         for number, share in enumerate(shares):
             stop = int(np.searchsorted(reached, share + 1e-12, side="right"))
             if stop > start:
-                part = documents(self.training, documents_in_order[start:stop])
-                cut = training_windows(part.encoded, self.n_ids, window)
+                part = documents(self.task.training, documents_in_order[start:stop])
+                cut = training_windows(part.encoded, self.task.n_ids, window)
                 order = np.random.default_rng([self.seed, number]).permutation(len(cut.inputs))
                 mixed = Windows(*(array[order] for array in cut))
                 tokens = int((cut.targets >= 0).sum())
@@ -300,11 +294,11 @@ class _Training:
         return segments
 
     def _begun(self) -> _State:
-        parameters = initial(self.n_ids, self.body, self.seed)
+        parameters = initial(self.task.n_ids, self.body, self.seed)
         return _State(parameters, _ADAM.init(parameters))
 
     def _bits(self, parameters: Parameters, scored: Sequence[Windows], at: int, steps: int) -> Floats:
-        costs = np.zeros(len(self.scored.n_bytes))
+        costs = np.zeros(len(self.task.scored.n_bytes))
         for some in scored:
             nats = np.asarray(_nats(parameters, some, self.body.heads), dtype=np.float64)
             self.progress(self._name, at, steps)

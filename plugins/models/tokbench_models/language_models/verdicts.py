@@ -27,7 +27,7 @@ class ModelWords(NamedTuple):
 _NGRAMS: Final = ModelWords(
     model="a small language model",
     depends="order",
-    errors="take documents and training text into account together",
+    errors="include both documents and training text",
     limits=(
         "What this does not show: no order is neutral about the size of a vocabulary. A model of low order sees "
         "more text through large tokens. A model of high order finds large tokens too rare. So the best size moves "
@@ -39,7 +39,7 @@ _NGRAMS: Final = ModelWords(
 _TRANSFORMERS: Final = ModelWords(
     model="a small transformer",
     depends="budget",
-    errors="take documents and seeds into account together",
+    errors="include both documents and seeds",
     limits=(
         "What this does not show: a transformer of this size, trained on this little text, is a weak model; compare "
         "it with the n-gram models of the same text where the report has them. A larger model may rank tokenizers "
@@ -62,13 +62,12 @@ def explanation(study: BitsPerByte) -> str:
     names = dict(zip(study.metrics, study.models, strict=True))
     deciding = listed([names[metric] for metric in study.deciding])
     return (
-        f"Bits that a byte costs {words(study).model}, which learned from {study.training_documents:,} documents "
-        f"of {source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
+        f"Bits that a byte costs {words(study).model}, which learned from {study.training_documents:,} documents of "
+        f"{source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
         f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
         f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
-        f"than another only if {deciding} all say so, by {study.least:g} bits or more and beyond "
-        "two standard errors (more, by Student's t, where an error rests on few numbers). The errors "
-        f"{words(study).errors}."
+        f"than another only if {deciding} all say so, by {study.least:g} bits or more and beyond two standard errors "
+        f"(more, by Student's t, where an error comes from few numbers). The errors {words(study).errors}."
     )
 
 
@@ -88,7 +87,7 @@ def summary(study: BitsPerByte) -> str:
     >>> summary(study)
     'a and d are better than b. Of 3 comparisons, 2 name the better one, 0 find no difference, 1 depends on the order.'
     >>> summary(replace(study, comparisons=[pair("a", "b", "unknown")])).rpartition(". ")[2]
-    '1 rests on too few or too uneven documents to say anything.'
+    '1 has too few or too uneven documents to decide.'
 
     Of many, only those are named that no other beats:
 
@@ -108,8 +107,8 @@ def summary(study: BitsPerByte) -> str:
         f"{depends(study) if counts['depends'] == 1 else depends(study).replace('depends', 'depend', 1)}."
     )
     if counts["unknown"]:
-        rest = "rests" if counts["unknown"] == 1 else "rest"
-        sentences.append(f"{counts['unknown']:,} {rest} on too few or too uneven documents to say anything.")
+        have = "has" if counts["unknown"] == 1 else "have"
+        sentences.append(f"{counts['unknown']:,} {have} too few or too uneven documents to decide.")
     return " ".join(sentences)
 
 
@@ -145,7 +144,7 @@ def sentence(study: BitsPerByte, pair: BitsComparison) -> str:
     if pair.verdict == "better":
         return f"{one} is better than {other}"
     if pair.verdict == "level":
-        return f"{one} and {other} cannot be told apart"
+        return f"{one} and {other} are not significantly different"
     if pair.verdict == "unknown":
         return f"{one} and {other}: too few or too uneven documents"
     return f"{one} or {other}: which is better {depends(study)}"

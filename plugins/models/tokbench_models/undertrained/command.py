@@ -28,10 +28,10 @@ def undertrained(
     output_tensor: str | None,
     as_json: bool,
 ) -> None:
-    """List the ids of TOKENIZER that a model hardly trained, by its WEIGHTS.
+    """List the tokens of TOKENIZER that a model hardly trained, by its WEIGHTS.
 
-    TOKENIZER is a published name such as gpt-2, backend:value, or a file such as tokenizer.json. WEIGHTS are those of a
-    model with this vocabulary, a safetensors file or the index of several.
+    TOKENIZER is a published name such as gpt-2, backend:value, or a file such as tokenizer.json. WEIGHTS belong to a
+    model with this vocabulary: a safetensors file or the index of several.
     """
     from tokbench.api import load
     from tokbench.inspect.command import show_candidates
@@ -45,7 +45,7 @@ def undertrained(
         print_json(asdict(trained))
         return
     measure = "cosine distance to the mean row of unused ids" if trained.tied else "norm of the input row"
-    kind = "which is the output, too" if trained.tied else "beside an output matrix"
+    kind = "which is the output, too" if trained.tied else "with a separate output matrix"
     say(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
     say(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
     which = "are whole tokens that the model hardly trained; the smallest first"

@@ -5,7 +5,7 @@ The indicator of an id that is never input nor target is small:
 - Untied: the norm of its input row, which only weight decay changes.
 - Tied: the cosine distance to the mean row of unused ids, as each step moves all their rows the same way.
 
-The threshold comes from ids that are known to be unused; with too few, the lowest 2 % are candidates.
+The threshold comes from ids that are known to be unused; with too few, the lowest 2% are candidates.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def under_trained(
     indicators = _distances(matrices, unused) if matrices.tied else _norms(matrices)
     reference = _leave_one_out(matrices, unused) if matrices.tied else indicators[unused]
     known = len(reference) >= LEAST_UNUSED
-    origin = "nine in ten of the unused ids have less" if known else "the lowest 2 % of ids, as too few are unused"
+    origin = "nine in ten of the unused ids have less" if known else "the lowest 2% of ids, as too few are unused"
     threshold = float(np.quantile(reference, _UNUSED_QUANTILE) if known else np.quantile(indicators, _SHARE))
     of_ids = indicators[: len(listing.data)]
     kinds = _sorted_kinds(listing, of_ids, threshold, health.unreachable)

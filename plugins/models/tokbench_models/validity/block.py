@@ -23,7 +23,7 @@ class RankCorrelation:
         model: the metric of bits per byte.
         tokenizers: how many have both.
         rho: Spearman's rho.
-        ci_low, ci_high: its 95 % interval for other documents, training text and tokenizers.
+        ci_low, ci_high: its 95% interval for other documents, training text and tokenizers.
         reason: why rho is missing.
     """
 
@@ -64,7 +64,7 @@ class HypothesisOutcome:
         claim: in words, such as ``rho > 0.5``.
         source: its origin, such as a paper.
         value: Spearman's rho, or the difference of two.
-        ci_low, ci_high: its 95 % interval.
+        ci_low, ci_high: its 95% interval.
         p: the two-sided p-value of the value against the bound of the claim.
         p_holm: the same after Holm's correction over the hypotheses on this corpus.
         verdict: ``undecided`` if ``p_holm`` is above 0.05, else ``held`` if the value is on the side of the claim, or
@@ -94,7 +94,7 @@ class ExternalScore:
     score: float
     """The score."""
     low: float | None = None
-    """The lower end of its 95 % interval."""
+    """The lower end of its 95% interval."""
     high: float | None = None
     """The upper end."""
 

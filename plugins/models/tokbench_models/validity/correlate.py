@@ -39,7 +39,7 @@ def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -
     """
     models = context.outcome("language_models")
     if models is None and not scores.tables:
-        return Outcome(failures=scores.problems or ["there are no bits per byte"])
+        return Outcome(failures=scores.problems or ["no bits per byte"])
     values = _metric_values(context)
     targets = [scores_target(table, corpus) for corpus in values for table in scores.tables]
     if models is not None:
@@ -80,7 +80,7 @@ class _Study:
         self._values = values
         own = target.models if target.scores is None else []  # a model of bits is a metric of the others, too
         self._metrics = [*(metric for metric in values if metric not in target.models), *own]
-        self._starved = target.starved(study.least_tokens_per_id)
+        self._undertrained = target.undertrained(study.least_tokens_per_id)
         self._classes: dict[str, _Correlations] = {}
 
     def outcome(self) -> Validity:
@@ -98,7 +98,7 @@ class _Study:
             hypotheses=self._hypotheses(classes),
             least_tokens_per_id=self._study.least_tokens_per_id,
             trained_ids={name: target.trained_ids[name] for name in target.names if name in target.trained_ids},
-            left_out=self._starved,
+            left_out=self._undertrained,
             scores=target.scores,
         )
 
@@ -125,8 +125,8 @@ class _Study:
                 yield name, []
 
     def _class(self, name: str, chosen: list[str]) -> ValidityClass:
-        members = [tokenizer for tokenizer in chosen if tokenizer not in self._starved]
-        left_out = [tokenizer for tokenizer in chosen if tokenizer in self._starved]
+        members = [tokenizer for tokenizer in chosen if tokenizer not in self._undertrained]
+        left_out = [tokenizer for tokenizer in chosen if tokenizer in self._undertrained]
         if len(members) < LEAST_TOKENIZERS:
             fed = f" and have {self._study.least_tokens_per_id:g} training tokens an id" if left_out else ""
             having = "bits per byte that may be compared" if self._target.scores is None else "a score"

@@ -113,22 +113,22 @@ class _Findings:
         claims = {(hypothesis.tokenizer_class, hypothesis.metric) for hypothesis in self.study.hypotheses}
         if known:
             mark = _EXPLORATORY * ((self.members.name, metric) not in claims)
-            yield f"{self.over}, {self.names.metric(metric)} {_said(known, self.names)}{mark}."
+            yield f"{self.over}, {self.names.metric(metric)} {_summary_sentence(known, self.names)}{mark}."
 
 
-def _said(correlations: Sequence[RankCorrelation], names: ValidityNames) -> str:
+def _summary_sentence(correlations: Sequence[RankCorrelation], names: ValidityNames) -> str:
     """Say how one metric ranks tokenizers by each model.
 
     >>> c = RankCorrelation(metric="m", model="b", tokenizers=9, rho=0.1, ci_low=-0.5, ci_high=0.6)
     >>> from tokbench.results.model import Results
     >>> tables = CellTables(Results(name="r"))
-    >>> _said([c], ValidityNames(tables, {"b": "order 3"}))
+    >>> _summary_sentence([c], ValidityNames(tables, {"b": "order 3"}))
     'shows no relation beyond chance with order 3 (.10 [-.50, .60])'
     >>> from dataclasses import replace
     >>> some = [replace(c, model=model, ci_low=0.05) for model in "bc"]
-    >>> _said(some, ValidityNames(tables, {"b": "order 3", "c": "order 4"}))
+    >>> _summary_sentence(some, ValidityNames(tables, {"b": "order 3", "c": "order 4"}))
     'ranks tokenizers as order 3 (.10 [.05, .60]) and order 4 (.10 [.05, .60]) do'
-    >>> _said(some, ValidityNames(tables, {"b": "equal text", "c": "equal computing"}, "a transformer"))
+    >>> _summary_sentence(some, ValidityNames(tables, {"b": "equal text", "c": "equal computing"}, "a transformer"))
     'ranks tokenizers as a transformer does at equal text (.10 [.05, .60]) and equal computing (.10 [.05, .60])'
     """
     kinds: dict[str, list[RankCorrelation]] = {}

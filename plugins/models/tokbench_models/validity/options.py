@@ -34,7 +34,7 @@ class Hypothesis(Options):
     )
     at_most: _Correlation | None = Field(default=None, description="Spearman's rho is smaller than this")
     better_than: str = Field(default="", description="id of another metric whose rho is smaller; instead of a bound")
-    source: str = Field(default="", max_length=200, description="who says so")
+    source: str = Field(default="", max_length=200, description="source of the claim")
 
     @model_validator(mode="after")
     def _one_claim(self) -> Self:
@@ -49,7 +49,7 @@ class ValidityStudy(Options):
 
     classes: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = Field(
         default_factory=dict,
-        description="named sets of tokenizers, each a list of names with * and ?; beside them there is always 'all'",
+        description="named sets of tokenizers, each a list of names with * and ?; 'all' is always added",
     )
     hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), description="claims, written before the run; all else in the tables is exploratory"
@@ -57,7 +57,7 @@ class ValidityStudy(Options):
     least_tokens_per_id: float = Field(
         default=50,
         ge=0,
-        description="fewest training tokens an id of a tokenizer that counts in a correlation; 0 counts all",
+        description="minimum training tokens per id for a tokenizer to count in a correlation; 0 counts all",
     )
     scores: LocalPath | None = Field(
         default=None,
@@ -67,5 +67,5 @@ class ValidityStudy(Options):
     @model_validator(mode="after")
     def _own_names(self) -> Self:
         if ALL_TOKENIZERS in self.classes:
-            raise ValueError("the class 'all' is there always; give yours another name")
+            raise ValueError("the class 'all' always exists; give yours another name")
         return self

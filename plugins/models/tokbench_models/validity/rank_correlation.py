@@ -5,7 +5,7 @@ The interval for other tokenizers of the kind is much wider.
 
 It uses Fisher's z with the standard error of Bonett and Wright 2000, "Sample size requirements for estimating Pearson,
 Kendall and Spearman correlations", plus the variance of z over the draws of documents and training text. In simulations
-of 6 to 25 tokenizers and true correlations of 0 to .94, it covers the true rho in 93 to 98 %.
+of 6 to 25 tokenizers and true correlations of 0 to .94, it covers the true rho in 93 to 98%.
 
 Correlations are not corrected for the noise of measured bits, which lowers them.
 """
@@ -88,7 +88,7 @@ def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
 
 
 class RankInterval(NamedTuple):
-    """A rank correlation, its 95 % interval for other tokenizers, and Fisher's z with its error."""
+    """A rank correlation, its 95% interval for other tokenizers, and Fisher's z with its error."""
 
     value: float
     low: float
@@ -154,7 +154,7 @@ def draw_tokenizers(tokenizers: int, draws: int = DRAWS) -> Numbers:
 
 
 def difference(one: RankInterval, other: RankInterval, draws: Numbers) -> tuple[float, float, float]:
-    """Return how much larger one correlation is than another over the same tokenizers, and its 95 % interval.
+    """Return how much larger one correlation is than another over the same tokenizers, and its 95% interval.
 
     Zou 2007, "Toward using confidence intervals to compare correlations": from the two intervals and the covariance of
     the two correlations in ``draws``, float64[b, 2]; draws with NaN are left out.

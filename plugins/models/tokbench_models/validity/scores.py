@@ -107,7 +107,7 @@ def _read(
 
 def _row(cells: Mapping[Any, Any], columns: int) -> _ScoreRow | str:
     if None in cells or None in cells.values():
-        return f"more or fewer cells than the {columns} of the first line"
+        return f"more or fewer fields than the {columns} of the first line"
     try:
         return _ScoreRow.model_validate({name: cell.strip() for name, cell in cells.items() if cell.strip()})
     except ValidationError as error:

@@ -44,20 +44,19 @@ _HYPOTHESIS_COLUMNS: Final = (
     *(Column("outcome"), Column("source, or reason")),
 )
 _LIMITS: Final = (
-    "What this does not show: a correlation over these tokenizers, this text and these small models is not a "
-    "law. The tokenizers are not a random sample. A class that mixes sizes and algorithms may have a "
-    "correlation that neither its sizes nor its algorithms have alone. The values of metrics are taken as "
-    "exact, as they were measured on the whole evaluated text, of which the scored documents are a part. Noise "
-    "in the bits lowers a correlation, and this is not corrected. A correlation that stands in no hypothesis "
-    "is exploratory: by chance alone, one interval in twenty leaves 0 out. Models that learn longer may rank "
-    "tokenizers otherwise, and so may tasks instead of bits."
+    "What this does not show: a correlation over these tokenizers, this text and these small models is not a law. The "
+    "tokenizers are not a random sample. A class that mixes sizes and algorithms may have a correlation that neither "
+    "its sizes nor its algorithms have alone. The values of metrics are taken as exact, as they were measured on the "
+    "whole evaluated text, of which the scored documents are a part. Noise in the bits lowers a correlation, and this "
+    "is not corrected. A correlation outside the hypotheses is exploratory: by chance alone, one interval in twenty "
+    "leaves 0 out. Models that learn longer may rank tokenizers otherwise, and so may tasks instead of bits."
 )
 _SCORES_LIMITS: Final = (
     "What this does not show: the scores were not measured here, and nothing here checks them. A correlation over "
     "these tokenizers is not a law, and they are not a random sample. If the models of two tokenizers differ in more "
     "than the tokenizer, such as in size or in training text, their scores differ for that reason, too. The metrics "
-    "are those of this corpus, which the models of the table may never have seen. A correlation that stands in no "
-    "hypothesis is exploratory: by chance alone, one interval in twenty leaves 0 out."
+    "are those of this corpus, which the models of the table may never have seen. A correlation outside the "
+    "hypotheses is exploratory: by chance alone, one interval in twenty leaves 0 out."
 )
 
 
@@ -65,7 +64,7 @@ def validity_document(tables: CellTables) -> Section | None:
     """Return the section."""
     studies = enumerate(tables.results.studies.get(VALIDITY) or [])
     nodes = [node for number, study in studies for node in _study(tables, study, number)]
-    return Section("validity", "Which metric tells beforehand", nodes) if nodes else None
+    return Section("validity", "Which metrics predict model quality", nodes) if nodes else None
 
 
 def _study(tables: CellTables, study: Validity, number: int) -> list[Node]:
@@ -105,7 +104,7 @@ def _explanation(study: Validity) -> str:
         drawn = f"other {text} ({study.draws:,} draws) and other tokenizers"
     return (
         f"Spearman's rho of a metric with {with_what}; for a metric of which neither direction is better, if larger "
-        f"numbers go with worse ones. Intervals are of 95 %. They take into account that {drawn} would give other "
+        f"numbers go with worse ones. Intervals are of 95%. They take into account that {drawn} would give other "
         "numbers (Bonett and Wright 2000). The p-values of hypotheses are corrected for their number (Holm); the "
         "intervals of sentences and tables are not."
     )
@@ -117,7 +116,7 @@ def _left_out(study: Validity) -> list[Node]:
     why = (
         f"{listed(study.left_out)} {'has' if len(study.left_out) == 1 else 'have'} fewer than "
         f"{study.least_tokens_per_id:g} training tokens an id, and a model hardly learns ids that it meets so seldom: "
-        "these bits per byte tell how little text there was and not how good the tokenizer is."
+        "these bits per byte reflect how little text there was, not how good the tokenizer is."
     )
     return [Paragraph(why)]
 
@@ -132,7 +131,7 @@ def _hypotheses(study: Validity, names: ValidityNames) -> Table:
 
 
 def _hypothesis(outcome: HypothesisOutcome, names: ValidityNames) -> Row:
-    claim = f"rho larger than that of {names.metric(outcome.other)}" if outcome.other else f"rho {outcome.claim}"
+    claim = f"rho larger than for {names.metric(outcome.other)}" if outcome.other else f"rho {outcome.claim}"
     value = "none" if outcome.value is None else f"{signed(outcome.value)} {between(outcome.ci_low, outcome.ci_high)}"
     p = "" if outcome.p_holm is None else f"{outcome.p_holm:.2g}"
     place = names.metric(outcome.metric), names.metric(outcome.model), outcome.tokenizer_class
@@ -172,7 +171,6 @@ def _correlations(study: Validity, members: ValidityClass, names: ValidityNames,
         rows,
         label=f"Rank correlations of {members.name}, {study.family} on {study.corpus}",
         look="heat neutral",
-        tall=True,
     )
 
 

@@ -30,7 +30,7 @@ class Target:
     trained_ids: Mapping[str, TrainedIds]
     scores: ExternalScores | None = None
 
-    def starved(self, least: float) -> list[str]:
+    def undertrained(self, least: float) -> list[str]:
         return [
             name for name in self.names if name in self.trained_ids and self.trained_ids[name].tokens_per_id < least
         ]

@@ -167,7 +167,7 @@ class AgreementMetric(SummedMetric):
         if isinstance(tokenizer, HasTokenBytes):
             ids, occurrences = np.unique(encoded.ids, return_counts=True)
             keys = hashes_of([tokenizer.token_bytes(token) for token in ids.tolist()])
-            # Several ids may stand for the same bytes.
+            # Several ids may have the same bytes.
             tokens, at = np.unique(keys, return_inverse=True)
             counts = np.bincount(at, weights=occurrences, minlength=len(tokens)).astype(np.int64)
         known, vocabulary = self._vocabularies.get(encoded.loaded.name, (None, np.empty(0, dtype=np.uint64)))
@@ -221,7 +221,7 @@ def _compared(sums: Sums, one: TokenTable | None, other: TokenTable | None, voca
     return numbers
 
 
-_NO_BYTES: Final = "a tokenizer of the pair does not tell the bytes of its tokens"
+_NO_BYTES: Final = "a tokenizer of the pair does not list the bytes of its tokens"
 
 
 def _mean(metric: str, pairs: Sequence[_Numbers]) -> Measured | NotApplicable:
@@ -230,7 +230,7 @@ def _mean(metric: str, pairs: Sequence[_Numbers]) -> Measured | NotApplicable:
         value = sum(number.value for number in measured) / len(measured)
         return Measured(value, min(number.n for number in measured))
     reasons = [number.reason for pair in pairs if isinstance(number := pair[metric], NotApplicable)]
-    return NotApplicable(reasons[0] if reasons else "there is no other tokenizer to compare with")
+    return NotApplicable(reasons[0] if reasons else "no other tokenizer to compare with")
 
 
 def _matrices(corpus: str, group: str, names: list[str], pairs: _Pairs) -> list[PairMatrix]:
@@ -255,8 +255,8 @@ _PAIRS: Final = (
     "agreement.csv every pair."
 )
 _PLACES: Final = (
-    "Boundaries are places in bytes strictly inside documents, of documents whose tokens could be aligned with their "
-    f"bytes under both, up to a megabyte of a group. {_PAIRS}"
+    "Boundaries are byte positions strictly inside documents. Only documents whose tokens could be aligned under "
+    f"both count, up to a megabyte of a group. {_PAIRS}"
 )
 
 
@@ -265,7 +265,8 @@ _value = partial(Metric, direction="none", no_interval=_MEAN, needs=(HasTokenByt
 VALUES: Final = (
     _value(_F1, "share of boundaries", label="boundaries shared (F1)", needs=TOKEN_PLACES).means(
         "mean over the other tokenizers of 2 × boundaries of both / (boundaries of one + boundaries of the other)",
-        f"Agreement of two tokenizers on where tokens end: 1 if they cut alike, 0 if they never do. {_PLACES}",
+        "Agreement of two tokenizers on where tokens end: 1 if they always cut at the same places, 0 if they never "
+        f"do. {_PLACES}",
     ),
     _value(_TOKENS, "share of tokens", label="tokens shared").means(
         "mean over the other tokenizers of Σ over byte strings of min(p, q), p and q their shares of the tokens",
@@ -274,7 +275,8 @@ VALUES: Final = (
     _value(_VOCABULARY, "share of entries", label="vocabulary shared").means(
         "mean over the other tokenizers of byte strings in both vocabularies / byte strings in either",
         "Jaccard index of two vocabularies, whatever the text; entries are compared by their bytes. A union of more "
-        f"than {_SKETCH:,} entries is estimated from so many (Broder 1997), to 0.6 points (standard error). {_PAIRS}",
+        f"than {_SKETCH:,} entries is estimated from a sample of that size (Broder 1997), to 0.6 points (standard "
+        f"error). {_PAIRS}",
     ),
 )
 _NAMES: Final = tuple(value.id for value in VALUES)

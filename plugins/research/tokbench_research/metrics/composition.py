@@ -21,7 +21,7 @@ from tokbench.plugin.metrics import (
     SummedMetric,
 )
 
-Found = Mapping[str, int]
+KindCounts = Mapping[str, int]
 """The ids of each kind and of each script, by metric; empty for a vocabulary that is too large."""
 
 _LARGEST: Final = 1 << 20
@@ -83,19 +83,19 @@ class Composition(SummedMetric):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._found: dict[str, tuple[Tokenizer, Found]] = {}
+        self._found: dict[str, tuple[Tokenizer, KindCounts]] = {}
 
-    def map(self, encoded: EncodedShard) -> Found:
+    def map(self, encoded: EncodedShard) -> KindCounts:
         known, found = self._found.get(encoded.loaded.name, (None, None))
         if found is None or known is not encoded.tokenizer:
             found = _look(encoded.tokenizer)
             self._found[encoded.loaded.name] = encoded.tokenizer, found
         return found
 
-    def merge(self, one: Found, _: Found) -> Found:
+    def merge(self, one: KindCounts, _: KindCounts) -> KindCounts:
         return one
 
-    def raw(self, _: Found) -> None:
+    def raw(self, _: KindCounts) -> None:
         return None
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
@@ -103,7 +103,7 @@ class Composition(SummedMetric):
         return CorpusOutcome({(name, WHOLE): _values(state) for name, state in found.items()})
 
 
-def _look(tokenizer: Tokenizer) -> Found:
+def _look(tokenizer: Tokenizer) -> KindCounts:
     """Skip more than a million ids: they are made by a formula."""
     if tokenizer.vocab_size > _LARGEST:
         return {}
@@ -114,7 +114,7 @@ def _look(tokenizer: Tokenizer) -> Found:
     return counts
 
 
-def _values(found: Found) -> dict[str, Measured | NotApplicable]:
+def _values(found: KindCounts) -> dict[str, Measured | NotApplicable]:
     if not found:
         reason = NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
         return {value.id: reason for value in VALUES}

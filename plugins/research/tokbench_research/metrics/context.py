@@ -128,14 +128,6 @@ class DocumentIds(NamedTuple):
         mask[first_by_hash(self.hashes, self.sizes, _SAMPLE)] = True
         return self.chosen(mask)
 
-    def by_hash(self) -> DocumentIds:
-        """Sort by hash; equal hashes are the same text."""
-        order = np.argsort(self.hashes, kind="stable")
-        ends = np.cumsum(self.lengths)
-        spans = [self.ids[end - length : end] for end, length in zip(ends[order], self.lengths[order], strict=True)]
-        ids = np.concatenate(spans) if spans else self.ids
-        return DocumentIds(self.hashes[order], self.sizes[order], self.lengths[order], ids)
-
 
 class ContextState(NamedTuple):
     """The state of a group."""

@@ -92,8 +92,8 @@ SPEC: Final = MetricFamily(
     values=(
         Metric("median_compression", "bytes/token", "higher", label="median document").means(
             "median over documents x of bytes of x / tokens of x",
-            "Compression of the document in the middle: long documents count no more than short ones. The interval "
-            "is that of the sign test. documents.csv has every document.",
+            "Compression of the median document: long documents count no more than short ones. The interval comes "
+            "from the sign test. documents.csv has every document.",
         ),
     ),
 )

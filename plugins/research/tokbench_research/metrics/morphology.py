@@ -41,7 +41,7 @@ class Boundaries(NamedTuple):
         return Boundaries(self.sums + other.sums, self.words and other.words, self.morphemes and other.morphemes)
 
 
-class Found(NamedTuple):
+class BoundaryCounts(NamedTuple):
     """By document: of tokens, of people, and of both."""
 
     tokens: NDArray[np.int64]
@@ -49,7 +49,9 @@ class Found(NamedTuple):
     hits: NDArray[np.int64]
 
     @classmethod
-    def of(cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]) -> Found:
+    def of(
+        cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]
+    ) -> BoundaryCounts:
         """Count distinct positions by document, which ``limits`` separate."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -68,18 +70,20 @@ class Found(NamedTuple):
         }
 
 
-def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Found:
+def word_boundaries(
+    shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+) -> BoundaryCounts:
     """Count boundaries in bytes that are not white space: the side of a space does not matter."""
     ink = shard.ink_before
     limits = ink[shard.byte_offsets]
     counted = aligned[gold.words.documents]
     marked = np.concatenate([gold.words.starts[counted], gold.words.ends[counted]])
-    return Found.of(shard, np.setdiff1d(ink[ends], limits), np.setdiff1d(ink[marked], limits), limits)
+    return BoundaryCounts.of(shard, np.setdiff1d(ink[ends], limits), np.setdiff1d(ink[marked], limits), limits)
 
 
 def morpheme_boundaries(
     shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
-) -> Found:
+) -> BoundaryCounts:
     """Count the boundaries of tokens and of gold morphemes inside gold words."""
     words = gold.words
     padded = np.concatenate([[0], words.ends])
@@ -89,7 +93,7 @@ def morpheme_boundaries(
 
     document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
     marked = np.unique(morphemes[aligned[document]])
-    return Found.of(shard, inside(np.unique(ends)), marked, shard.byte_offsets)
+    return BoundaryCounts.of(shard, inside(np.unique(ends)), marked, shard.byte_offsets)
 
 
 def morphscore_columns(
@@ -121,7 +125,7 @@ class Morphology(SummedMetric):
         known = count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
         ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
         nothing = np.zeros(len(shard), dtype=np.int64)
-        words = morphemes = Found(nothing, nothing, nothing)
+        words = morphemes = BoundaryCounts(nothing, nothing, nothing)
         if gold:
             words = word_boundaries(shard, gold, ends, aligned)
         scored = {_SCORED: nothing, _SCORED_HITS: nothing}
@@ -153,8 +157,8 @@ _ALIGNED: Final = (
     "says itself where its tokens lie."
 )
 _WORDS: Final = (
-    "Gold words are those of the corpus, punctuation included. White space takes no room: a token that carries the "
-    "space before it has its boundary where the word begins. The two ends of a document are no boundaries. "
+    "Gold words come from the corpus, punctuation included. White space is ignored: a token that includes the space "
+    "before it has its boundary where the word begins. The two ends of a document are not boundaries. "
 )
 _MORPHEMES: Final = (
     "Only positions strictly inside gold words count, in words of one morpheme too: a token boundary in them is wrong. "
@@ -193,9 +197,9 @@ def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
 _OF_WORDS: Final = _specs("word", "", _WORDS)
 _MORPHSCORE: Final = _metric("morph_score", of=(_SCORED_HITS, _SCORED), label="MorphScore").means(
     "morpheme boundaries that are token boundaries / morpheme boundaries, in words of two tokens and more",
-    "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of "
-    "words with one boundary each (source morphemes) it is the score of their first version; where words stand "
-    f"alone, they are encoded alone. {_ALIGNED}",
+    "Recall of morpheme boundaries without the words that are one token (Arnett and Bergen 2025). On a list of words "
+    "with one boundary each (source morphemes) it is the score of their first version; isolated words are encoded "
+    f"alone. {_ALIGNED}",
 )
 
 SPEC: Final = MetricFamily(

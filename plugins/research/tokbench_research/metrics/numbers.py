@@ -89,7 +89,7 @@ def _count(
 
 _value = partial(Metric, needs=TOKEN_PLACES, basis=_BASIS)
 
-_RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
+_RUNS: Final = "A run is 1 to 12 consecutive ASCII digits; longer ones are left out."
 _LONG: Final = "runs of more than three digits"
 _PLACES: Final = f"places in {_LONG}"
 _TRIPLES: Final = f"{_LONG} with token boundaries inside"
@@ -101,7 +101,7 @@ VALUES: Final = (
     ),
     _value("digits_right_triples", "share of runs", "none", of=("right_triples", _LONG)).means(
         f"{_TRIPLES} exactly every three digits from the right / runs of more than three digits",
-        f"Share of numbers in groups of three as they are read aloud: 1|234|567. {_RUNS}",
+        f"Share of numbers cut into groups of three as they are read aloud: 1|234|567. {_RUNS}",
     ),
     _value("digits_triples_distance", "share of places", "lower", of=("amiss", _PLACES), headline=True).means(
         "places between two digits whose cut differs from groups of three from the right (cut and should not "
@@ -171,7 +171,7 @@ class Numbers(SummedMetric):
 def _consistency(state: NumbersState, documents: int) -> Measured | NotApplicable:
     by_length = [counts for counts in map(state.counts, range(2, LONGEST + 1)) if counts]
     if not by_length:
-        return NotApplicable("there are no runs of 2 digits and more")
+        return NotApplicable("no runs of 2 digits and more")
     # Of patterns that are as frequent the first, in whatever order shards were merged.
     alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in by_length], axis=0)
     runs = np.sum([count for counts in by_length for count in counts.values()], axis=0)

@@ -191,7 +191,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 _PAIRS: Final = (
-    "The value of a group is the mean over the other groups, that of the whole corpus the mean over all pairs; the "
+    "The value of a group is the mean over the other groups, and of the whole corpus the mean over all pairs; the "
     "report has a map of the pairs, and overlap.csv every pair."
 )
 
@@ -204,9 +204,9 @@ VALUES: Final = (
     ),
     Metric(_NOISE, "bits", "none", label="divergence from itself", no_interval=DEPENDS_ON_AMOUNT).means(
         "H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids in two halves of the documents",
-        "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with endless "
-        "text. Two groups that do not diverge by more cannot be told from one. Halves have half the text, "
-        "so that it is rather too high. It is the diagonal of the map.",
+        "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with unlimited "
+        "text. Two groups that do not diverge by more may be samples of one. Halves have half the text, so it is "
+        "rather too high. It is the diagonal of the map.",
     ),
     Metric(_SHARED, "share of ids", "none", label="ids shared with others", no_interval=DEPENDS_ON_AMOUNT).means(
         "mean over pairs of groups of ids in both / ids in either",

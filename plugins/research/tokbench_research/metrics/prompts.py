@@ -118,39 +118,40 @@ def _stream(encoded: EncodedShard) -> dict[str, NDArray[np.int64]]:
     }
 
 
-_CUT: Final = "A document is cut at random characters, and what stands before the cut is the prompt."
+_CUT: Final = "A document is cut at random characters, and the text before the cut is the prompt."
 _HEALING: Final = (
-    "Taking them back and letting the model write them again is called token healing (Lundberg, The Art of Prompt "
+    "Removing them and letting the model write them again is called token healing (Lundberg, The Art of Prompt "
     "Design: Prompt Boundaries and Token Healing, 2023)."
 )
 
 _LAID: Final = Basis("laid_prompts", NOT_ALIGNED)
-_BASIS: Final = Basis("streamed", "no document came back exactly")
+_BASIS: Final = Basis("streamed", "no document round-trips")
 _stream_metric = partial(Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
 _STREAMED: Final = (
     _stream_metric("stream_partial", "share of tokens", of=("partial_positions", "positions")).means(
         "tokens that end inside the bytes of a code point / tokens",
-        "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams "
-        "must hold bytes back. Counted are the documents that round-trip.",
+        "The share of tokens after which the text so far is not valid UTF-8, so that a program that streams must hold "
+        "bytes back. Only documents that round-trip are counted.",
     ),
     _stream_metric("stream_tokens", "tokens/output", of=("positions", "whole_positions")).means(
         "tokens / tokens after which the text so far is valid UTF-8",
-        "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if "
-        "every token can. Counted are the documents that round-trip.",
+        "How many tokens a program that streams waits, on average, until all text so far can be shown; 1 if every "
+        "token can. Only documents that round-trip are counted.",
     ),
 )
 
 SPEC: Final = counted(
     "prompts",
-    "prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text gives",
+    "prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text produces",
     count_prompts,
     Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
         "prompts whose ids are not the first ids of the document / prompts",
-        f"{_CUT} The share of prompts from whose tokens the text cannot go on as it was in training.",
+        f"{_CUT} The share of prompts whose tokens the document does not begin with, so that the text cannot go on as "
+        "in training.",
     ),
     Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
         "Σ tokens after the ids that prompt and document begin with / prompts",
-        f"{_CUT} The tokens that must be taken back before the text can go on. {_HEALING}",
+        f"{_CUT} The tokens that must be removed before the text can go on. {_HEALING}",
     ),
     Metric(
         "prompt_bytes_back", "bytes/prompt", "lower", of=("bytes_back", "laid_prompts"), needs=TOKEN_PLACES, basis=_LAID
@@ -162,9 +163,9 @@ SPEC: Final = counted(
     *_STREAMED,
     Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
         "sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
-        "The share of sequences of ids that encoding could have given. From each document a few ids are drawn "
-        "at random, with replacement. A model may write ids that no text gives (Vieira et al., Language Models "
-        "over Canonical Byte-Pair Encodings, 2025); this says how likely chance does.",
+        "The share of random sequences of ids that encoding could produce. From each document a few ids are drawn at "
+        "random, with replacement. A model, too, may write ids that no text produces (Vieira et al., Language Models "
+        "over Canonical Byte-Pair Encodings, 2025).",
     ),
     by_script=True,
 )

@@ -262,11 +262,11 @@ def _metrics(kind: Kind, way: Perturbation) -> tuple[Metric, Metric]:
     return (
         needed.means(
             "Σ tokens of the changed documents / Σ tokens of the documents",
-            f"The growth of a text of which {PERCENT} % of the places are changed: {done}",
+            f"The growth of a text of which {PERCENT}% of the places are changed: {done}",
         ),
         kept.means(
             "token boundaries between characters that the changed document has, too / token boundaries",
-            f"The share of token boundaries that stay if {PERCENT} % of the places are changed: {done}",
+            f"The share of token boundaries that stay if {PERCENT}% of the places are changed: {done}",
         ),
     )
 

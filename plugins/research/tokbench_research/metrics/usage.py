@@ -66,7 +66,7 @@ class UsageClasses(SummedMetric):
             f"usage_{usage}": Measured(len(ids) / state.vocab_size, state.documents) for usage, ids in classes.items()
         }
         if built is None:
-            values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
+            values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("the tokenizer does not list its merges in rank order")
         return values
 
 
@@ -88,10 +88,10 @@ _VALUES: Final = {
     ),
     Usage.SCAFFOLD: (
         "ids with fewer than 5 of a million tokens, emitted in less than 1/10 of the times that merges build them",
-        "Share of the vocabulary that is there for the sake of longer tokens: candidates for under-trained tokens.",
+        "Share of the vocabulary that only serves to build longer tokens: candidates for under-trained tokens.",
     ),
     Usage.UNSEEN: (
-        "ids that are not even built by a merge (where merges are not told: that do not occur)",
+        "ids that are not even built by a merge (without listed merges: that do not occur)",
         "Share of the vocabulary that the text never needs; special tokens and unused ids are among them.",
     ),
 }

@@ -49,26 +49,26 @@ _ALLOWS: Final = (EncodesWithSpecial,)
 VALUES: Final = (
     _probe("case", "probe_case", "tokens/form", "lower", "tokens / texts").means(
         "Σ tokens / 6, over hat, Hat, HAT, with and without a space before",
-        "How well a common word keeps together in capitals and without its space: one word to a reader, six strings to "
-        "a tokenizer.",
+        "How well a common word stays whole in capitals and without its space: one word to a reader, six strings to a "
+        "tokenizer.",
     ),
     _probe("spaces", "probe_trailing_space", "share of prompts", "lower", "led away / texts").means(
         "prompts with a space at the end whose ids are not the first ids of the continued text / prompts",
-        "How often a space at the end of a prompt leads away from the tokens of the text it should become: most "
-        "vocabularies put the space before a word into the word's token.",
+        "How often a space at the end of a prompt changes the tokens of the continued text: most vocabularies put the "
+        "space before a word into the word's token.",
     ),
     _probe("reversed", "probe_reversal", "ratio", "none", "tokens / words: tokens").means(
         "Σ tokens of the reversed words / Σ tokens of the words: strawberry, lollipop, responsibilities",
-        "How many tokens it takes to write a word backwards for each token that the word has.",
+        "Tokens needed to write a word backwards, per token of the word.",
     ),
     _probe("spelled", "probe_spelling", "share of letters", "higher", "alone / letters", needs=TOKEN_PLACES).means(
         "letters that are the only letter of their token / letters, in the words spelled with hyphens",
-        "Whether letters can be seen one by one at least where somebody spells; a hyphen may share the token.",
+        "Whether letters are separate tokens in a word that is spelled out; a hyphen may share the token.",
     ),
     _probe("sums", "probe_operands_alike", "share of sums", "higher", "alike / laid out", needs=TOKEN_PLACES).means(
         "sums with both operands cut at the same places / sums",
-        "How often two numbers of the same length that are added are cut alike. Sums are learnt column by column, "
-        "which is hard where 1234 is one token and 5678 is 56|78.",
+        "How often the operands of a sum, of the same length, are cut alike. Sums are learnt column by column, which "
+        "is hard where 1234 is one token and 5678 is 56|78.",
     ),
     _probe("dates", "probe_dates", "tokens/date", "lower", "tokens / texts").means(
         "Σ tokens / dates", "Tokens of a date, in four formats."
@@ -79,23 +79,23 @@ VALUES: Final = (
     ),
     *(
         _probe(group, f"probe_{group}", "tokens", "lower", "tokens / texts").means(
-            f"tokens of the data as {label}", f"What one small record of fixed content costs as {label}."
+            f"tokens of the data as {label}", f"Tokens of one small record as {label}."
         )
         for group, label in _FORMATS.items()
     ),
     _probe("urls", "probe_urls", "bytes/token", "higher", "bytes / tokens").means(
-        "Σ bytes / Σ tokens", "How much of an address or path a token holds."
+        "Σ bytes / Σ tokens", "Bytes of an address or path per token."
     ),
     _probe("emoji", "probe_emoji", "tokens/emoji", "lower", "tokens / texts").means(
-        "Σ tokens / 7 emoji", "What an emoji costs: one picture to a reader, up to seven code points."
+        "Σ tokens / 7 emoji", "Tokens of an emoji: one picture to a reader, up to seven code points."
     ),
     _probe("emoji", "probe_emoji_joined", "tokens/emoji", "lower", "joined tokens / joined").means(
-        "Σ tokens / emoji, over those with a zero-width joiner", "What an emoji costs that is made of others."
+        "Σ tokens / emoji, over those with a zero-width joiner", "Tokens of an emoji that is joined from others."
     ),
     _probe("glitch", "probe_glitch", "share of strings", "lower", "single / texts").means(
         "published glitch tokens that are one id / 18 published glitch tokens",
-        "How many of the glitch tokens that are published for other vocabularies this one has, too: GPT-2's (Rumbelow "
-        "and Watkins 2023), those of cl100k_base and of Llama 2 (Land and Bartolo 2024).",
+        "How many of the glitch tokens published for other vocabularies this one has, too: GPT-2's (Rumbelow and "
+        "Watkins 2023), cl100k_base's and Llama 2's (Land and Bartolo 2024).",
     ),
     _probe("special", "special_typed_text", "share of markers", "higher", "kept / texts").means(
         "markers that are in the decoded text and give no special id / 20 markers",
@@ -117,7 +117,7 @@ VALUES: Final = (
         "special", "special_allowed_swallowed", "share of markers", "none", "swallowed / allowed", needs=_ALLOWS
     ).means(
         "markers that are a special token and not in the decoded text / markers that are a special token",
-        "The share of those control tokens that decoding leaves out: a reader does not see them.",
+        "The share of these control tokens that decoding leaves out: a reader does not see them.",
     ),
     *(
         _probe("chat", f"template_{template.id}", "tokens/message", "lower", f"{template.id} / texts").means(

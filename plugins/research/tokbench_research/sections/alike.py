@@ -103,7 +103,7 @@ def matrices_document(tables: CellTables) -> Section | None:
         nodes += [
             Heading(Name(title)),
             Paragraph(_EXPLANATIONS[view.of]),
-            Table("Means over all pairs, and the ends", columns, rows, label=title, tall=True),
+            Table("Means over all pairs, and the ends", columns, rows, label=title),
             Chooser(f"Map of {title}", f"alike-{number}", panes, packed=True),
         ]
         if view.left_out > 0:

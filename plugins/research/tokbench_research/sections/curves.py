@@ -65,7 +65,7 @@ def metric_curves_documents(tables: CellTables) -> list[Section]:
 def _section(curves: FamilyCurves, number: int) -> Section:
     explanation = (
         f"From left to right: {curves.axis}, at equal distances. A line for each tokenizer on the whole corpus, with "
-        "95 % intervals; the value at 0 follows from the definition. A tokenizer that lacks a value has no line, and "
+        "95% intervals; the value at 0 follows from the definition. A tokenizer that lacks a value has no line, and "
         "the tables above say why. Dots are hollow where text is lost."
     )
     panes = [Pane(view.corpus, _pane(view)) for view in curves.corpora]

@@ -151,4 +151,4 @@ def _tree(drawing: Drawing, joints: Sequence[Joint], order: Sequence[int], place
         ends[len(order) + number] = x, (y1 + y2) / 2
     below = round(top + high * len(order) + 14, 1)
     drawing.text(left, below, "0")
-    drawing.text(left + _TREE, below, f"{longest:.2f} apart", "middle")
+    drawing.text(left + _TREE, below, f"distance {longest:.2f}", "middle")

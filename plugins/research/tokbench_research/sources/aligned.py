@@ -22,7 +22,7 @@ class AlignedOptions(Options):
     """Options of a source of texts in many languages."""
 
     locales: tuple[str, ...] = Field(
-        default=(), description="the languages to take, such as [en, de, pt_BR]; default: all that are complete enough"
+        default=(), description="the languages to read, such as [en, de, pt_BR]; default: all that are complete enough"
     )
 
 

@@ -86,7 +86,7 @@ def pair_tables(merges: NDArray[np.int64]) -> PairTables:
         if _enter(merges, pairs, displacements):
             return PairTables(pairs, displacements)
         size, buckets = 2 * size, 2 * buckets
-    raise ValueError(f"the {len(merges)} pairs of ids that are merged cannot be told apart by their hash")
+    raise ValueError(f"the {len(merges)} merged pairs of ids have a hash collision")
 
 
 @compiled

@@ -52,7 +52,9 @@ def names_of(parts: Parts) -> dict[str, int]:
     for token_id, token in enumerate(parts.vocabulary.tokens):
         if (token or token_id == empty_id) and names.setdefault(name_of_bytes(token), token_id) != token_id:
             known = names[name_of_bytes(token)]
-            raise ValueError(f"ids {known} and {token_id} both stand for {token!r}, and the format has one id for it")
+            raise ValueError(
+                f"ids {known} and {token_id} both have the bytes {token!r}, and the format has one id for them"
+            )
     for name, token_id in parts.special.ids.items():
         if name in names:
             raise ValueError(

@@ -77,7 +77,7 @@ def _names_with_special(parts: Parts) -> dict[str, int]:
     for token_id in names.values():
         if token_id not in made:
             raise ValueError(
-                f"no merge makes {vocabulary.tokens[token_id]!r} (id {token_id}), and such a token would be "
-                "read as a special one; save it as tokenizer.json"
+                f"no merge makes {vocabulary.tokens[token_id]!r} (id {token_id}), so it would be read as a special "
+                "token; save it as tokenizer.json"
             )
     return names | dict(parts.special.ids)

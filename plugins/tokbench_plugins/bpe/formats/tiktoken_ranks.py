@@ -142,18 +142,17 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
         twice = next(i for i, token in enumerate(vocabulary.tokens) if token and ranks[token] != i)
         token = vocabulary.tokens[twice]
         raise ValueError(
-            f"ids {ranks[token]} and {twice} both stand for {token!r}, and a .tiktoken file has one of them"
+            f"ids {ranks[token]} and {twice} both have the bytes {token!r}, and a .tiktoken file has one of them"
         )
     implied = vocabulary_of_ranks(ranks)
     if implied.merges != vocabulary.merges:
         raise ValueError(
-            "a .tiktoken file merges in order of ids, and this vocabulary does not; save it as tokenizer.json, which "
-            "lists its merges"
+            "a .tiktoken file merges in order of ids, but this vocabulary does not; save it as tokenizer.json"
         )
     if not implied.whole_chunks <= vocabulary.whole_chunks:
         missing = min(implied.whole_chunks - vocabulary.whole_chunks)
         raise ValueError(
-            f"tiktoken would give id {missing} to the text {vocabulary.tokens[missing]!r}, which here no merge makes; "
-            "save it as tokenizer.json, which lists its merges"
+            f"tiktoken would encode {vocabulary.tokens[missing]!r} as id {missing}, which no merge makes here; save "
+            "it as tokenizer.json"
         )
     return ranks if vocabulary.empty_id is None else ranks | {b"": vocabulary.empty_id}

@@ -136,8 +136,8 @@ def _check_normalizer(normalizer: Any) -> None:
         return
     kind = normalizer.get("type") if isinstance(normalizer, dict) else normalizer
     raise ValueError(
-        f"normalizer {kind!r} changes the text before it is encoded, which plain byte-level BPE does not; if "
-        "your text is normalized already, set 'normalizer' to null in a copy of the file"
+        f"normalizer {kind!r} changes the text, which plain byte-level BPE does not; if your text is normalized, set "
+        "'normalizer' to null in a copy"
     )
 
 
@@ -206,8 +206,8 @@ def _added_tokens(added: Any) -> Iterator[dict[str, Any]]:
                 raise ValueError(f"added_tokens[{number}] is {token!r}, not a token and its id")
         if not token.get("special"):
             raise ValueError(
-                f"added_tokens[{number}], {name!r}, is cut out of ordinary text before it is split, which plain "
-                "byte-level BPE does not; if its ids may differ from Hugging Face's there, delete the entry in a copy"
+                f"added_tokens[{number}], {name!r}, is cut out of text before the split, which plain byte-level BPE "
+                "does not; delete the entry in a copy if other ids are acceptable"
             )
         yield token
 

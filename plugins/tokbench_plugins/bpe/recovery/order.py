@@ -74,7 +74,9 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
     try:
         return in_order(candidates_of_ranks(ranks), lambda token_id: is_utf8(token_of[token_id]))
     except KeyError as error:
-        raise NoMergesError(f"merges are not told: no token for the byte 0x{error.args[0]:02x}") from None
+        raise NoMergesError(
+            f"the tokenizer does not list its merges in rank order: no token for the byte 0x{error.args[0]:02x}"
+        ) from None
 
 
 def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:

@@ -33,13 +33,18 @@ class AdaptedBPETrainOptions(FileOptions):
 
     remove: Annotated[int, Field(ge=0)] | Literal["unused"] = Field(
         default=0,
-        description="tokens to remove before any is added, those that the text uses least: a number, or unused for all "
-        "that it does not need; their ids stay free",
+        description=(
+            "tokens to remove before any is added, least used first: a number, or unused for all that the text does "
+            "not need; their ids stay free"
+        ),
     )
     tie: Tie = Field(
-        default="first", description="of equally frequent pairs: the first in the text, or the smallest ids"
+        default="first",
+        description="tie-breaking of equally frequent pairs: the first in the text, or the smallest ids",
     )
-    processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
+    processes: int = Field(
+        default=1, ge=1, le=64, description="processes that split and count; the merges are the same"
+    )
     engine: BulkEngine = BULK_ENGINE
 
 
@@ -65,7 +70,7 @@ def _train(
     first = len(given.tokens)
     if vocab_size < first:
         raise plugin.BackendError(
-            f"vocab_size is {vocab_size}, but the vocabulary has {first:,} ids; give {first} or more"
+            f"vocab_size is {vocab_size}, but the vocabulary has {first:,} tokens; give {first} or more"
         )
     digest = CorpusDigest(documents)
     remove = None if options.remove == "unused" else options.remove

@@ -43,7 +43,7 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     show_default=True,
     metavar="N",
     callback=_removed,
-    help="Tokens to remove before, those that the text uses least; unused removes all that it does not need.",
+    help="Tokens to remove first, least used by the text; unused removes all that it does not need.",
 )
 @click.option(
     "--format",
@@ -78,12 +78,12 @@ def adapt(
     from tokbench.config.validate import validate_options
     from tokbench.foundation.display import progress_shown
     from tokbench.registry.plugins import load_registry
-    from tokbench_trainers.adaptation.job import adapt_to_texts
+    from tokbench_trainers.adaptation.job import Adaptation, adapt_to_texts
 
     source = load_registry().corpora.get("text")
     texts = source.open(validate_options(source.options, {"path": text, "document": document}, "--text"))
     with progress_shown(log) as progress:
-        adapted = adapt_to_texts(tokenizer, texts, output, progress, add=add, remove=remove, formats=formats)
+        adapted = adapt_to_texts(tokenizer, texts, output, Adaptation(add, remove, formats), progress)
     if isinstance(adapted, plugin.Failure):
         show_traceback(adapted.reason, adapted.traceback)
         say(f"error: {adapted.reason}", err=True)

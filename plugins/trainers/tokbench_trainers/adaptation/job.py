@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench import plugin
 from tokbench.config.model import Limits
@@ -71,14 +71,21 @@ class AdaptedTokenizer:
             yield step, rows, tokens, self.n_bytes / tokens if tokens else 0.0
 
 
+class Adaptation(NamedTuple):
+    """The wanted changes of a tokenizer, and the formats to write."""
+
+    add: int
+    remove: int | None
+    """The number of tokens to remove first; ``None`` for all that the texts do not need."""
+    formats: Sequence[str] = ("huggingface",)
+
+
 @dataclass(frozen=True)
 class AdaptTokenizer(Job):
     """Fit a tokenizer to the feed ``text``, and write it; the answer is :class:`AdaptedTokenizer`, or the failure."""
 
     name: str
-    add: int
-    remove: int | None
-    formats: tuple[str, ...]
+    asked: Adaptation
     stem: Path
 
     @property
@@ -97,19 +104,19 @@ class AdaptTokenizer(Job):
             )
             raise plugin.InputError([plugin.Problem(self.name, message)])
         exports = tokenizer.exports
-        if unknown := [form for form in self.formats if form not in exports]:
+        if unknown := [form for form in self.asked.formats if form not in exports]:
             message = f"cannot be written as {unknown[0]!r}; {plugin.did_you_mean(unknown[0], exports)}"
             raise plugin.InputError([plugin.Problem(self.name, message)])
         adapted = adapt(
             tokenizer.vocabulary,
             tokenizer.pattern,
             context.texts("text"),
-            AdaptationPlan(tokenizer.vocab_size, self.add, self.remove),
+            AdaptationPlan(tokenizer.vocab_size, self.asked.add, self.asked.remove),
             lambda done, total: context.progress("adding tokens", done, total),
         )
         after = BPETokenizer(adapted.vocabulary, tokenizer.pattern, tokenizer.special_tokens, engine=tokenizer.engine)
-        files = tuple(Path(f"{self.stem}{exports[form]}") for form in self.formats)
-        for form, path in zip(self.formats, files, strict=True):
+        files = tuple(Path(f"{self.stem}{exports[form]}") for form in self.asked.formats)
+        for form, path in zip(self.asked.formats, files, strict=True):
             after.export(form, path)
         return AdaptedTokenizer(
             name=self.name,
@@ -126,11 +133,8 @@ def adapt_to_texts(
     name: str,
     texts: Source,
     folder: Path,
+    asked: Adaptation,
     progress: plugin.Progress,
-    *,
-    add: int,
-    remove: int | None,
-    formats: Sequence[str] = ("huggingface",),
     workers: int = 1,
 ) -> AdaptedTokenizer | plugin.Failure:
     """Fit a tokenizer to texts, and write it with a table of every step.
@@ -139,10 +143,8 @@ def adapt_to_texts(
         name: as :func:`tokbench.load` takes it.
         texts: the texts.
         folder: where to write.
+        asked: what to add, to remove and to write.
         progress: called with every step.
-        add: the number of tokens to add.
-        remove: the number of tokens to remove first; ``None`` for all that the texts do not need.
-        formats: formats that the tokenizer exports.
         workers: 1 to isolate the tokenizer in a process; 0 to run it in this one.
 
     Raises:
@@ -156,7 +158,7 @@ def adapt_to_texts(
     stem = folder / f"{_UNFIT_FOR_FILES.sub('-', name).strip('-')}-adapted"
     with Executor(workers).pool(Limits(), progress) as pool:
         named.open(pool, None)
-        answer = pool.ask(AdaptTokenizer(loaded, add, remove, tuple(formats), stem), lambda: {"text": reading})
+        answer = pool.ask(AdaptTokenizer(loaded, asked, stem), lambda: {"text": reading})
     if isinstance(answer, WorkerDied):
         return answer.failure
     if reading.failures:

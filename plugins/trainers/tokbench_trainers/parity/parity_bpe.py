@@ -14,7 +14,7 @@ from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.backend import BPELoadOptions, load_saved, saved_files
 from tokbench_plugins.regex_bpe import RegexBPETrainOptions
-from tokbench_trainers.parity.literal_parity import ParityRule
+from tokbench_trainers.parity.rule import ParityRule
 from tokbench_trainers.parity.training import ParityTraining, Unit, train_with_parity, with_languages
 from tokbench_trainers.ruled import special_behind
 
@@ -33,20 +33,21 @@ class ParityTrainOptions(RegexBPETrainOptions):
         "chooses each merge"
     )
     global_merges: int = Field(
-        default=0, ge=0, description="so many first merges are those of plain BPE (hybrid parity-aware BPE)"
+        default=0, ge=0, description="number of first merges made by plain BPE (hybrid parity-aware BPE)"
     )
     window: int = Field(
         default=0,
         ge=0,
         le=1_000_000,
-        description="a language that chose too often among so many last choices is passed over; 0: none is (the paper "
-        "has 100)",
+        description="number of last choices in which no language may choose too often; 0: no limit (the paper has 100)",
     )
     alpha: float = Field(
         default=2.0,
         ge=1.0,
-        description="how many times its equal share of the window a language may choose; with global merges the "
-        "paper's program takes the share of one language more",
+        description=(
+            "maximum choices of a language in the window, as a multiple of its equal share; with global merges, the "
+            "paper's program counts one language more"
+        ),
     )
     dev: plugin.LocalPath | None = Field(
         default=None,

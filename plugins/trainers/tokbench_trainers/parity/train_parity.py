@@ -1,4 +1,4 @@
-"""Parity-aware training in near-linear time, with the merges of :mod:`.literal_parity`."""
+"""Parity-aware training in near-linear time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, Pair
 from tokbench_plugins.bpe.fast.train import LinkedText
 from tokbench_plugins.bpe.literal import Tie
-from tokbench_trainers.parity.literal_parity import ParityRule
+from tokbench_trainers.parity.rule import ParityRule
 
 _REPORTS: Final = 200  # calls of ``progress``, about
 

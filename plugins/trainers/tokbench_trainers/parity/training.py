@@ -12,7 +12,7 @@ from tokbench_plugins.bpe import FIRST_MERGE, Pair, train
 from tokbench_plugins.bpe.artefact import CorpusDigest
 from tokbench_plugins.bpe.engines import TrainSettings
 from tokbench_plugins.bpe.fast.train import count_chunks
-from tokbench_trainers.parity.literal_parity import ParityRule
+from tokbench_trainers.parity.rule import ParityRule
 from tokbench_trainers.parity.train_parity import CountedChunks, LanguageText, train_parity
 
 Unit = Literal["bytes", "documents"]
@@ -47,8 +47,8 @@ def with_languages(documents: Iterable[str], digest: CorpusDigest) -> Iterator[t
     """Yield the documents of a text with their groups, which are its languages."""
     if not isinstance(documents, GroupedText):
         raise plugin.BackendError(
-            "parity is between languages, but the training text has no groups; give a corpus whose groups are "
-            "languages, or tokbench.train a mapping of languages to texts"
+            "parity is between languages, but the training text has no groups; give a corpus with a group for each "
+            "language, or a mapping of languages to texts"
         )
     for language, text in documents.grouped():
         digest.add(text)
@@ -112,8 +112,8 @@ def _by_language(documents: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
         texts.setdefault(language, []).append(text)
     if len(texts) < 2:  # noqa: PLR2004 - parity is between two
         raise plugin.BackendError(
-            f"parity is between languages, but the training text has {len(texts)}; give a corpus whose groups are "
-            "languages, such as a file for each, or tokbench.train a mapping of languages to texts"
+            f"parity is between languages, but the training text has {len(texts)}; give a corpus with a group for "
+            "each language, or a mapping of languages to texts"
         )
     return texts
 

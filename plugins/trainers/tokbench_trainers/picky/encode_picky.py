@@ -1,4 +1,4 @@
-"""Encoding with the events of PickyBPE in near-linear time, as :func:`.literal_picky.encode_picky_literally`.
+"""Encoding with the events of PickyBPE in near-linear time.
 
 A heap holds for each place the next event that may happen there, the earliest event first and then the leftmost place.
 """
@@ -14,7 +14,7 @@ from typing import Final
 
 from tokbench_plugins.bpe import FIRST_MERGE
 from tokbench_plugins.bpe.fast.encode import ChunkEncoder
-from tokbench_trainers.picky.literal_picky import Event
+from tokbench_trainers.picky.events import Event
 
 _GONE: Final = -1
 _END: Final = -2

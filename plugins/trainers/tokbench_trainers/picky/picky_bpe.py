@@ -18,7 +18,7 @@ from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_trainers.picky.encode_picky import PickyEncoder
-from tokbench_trainers.picky.literal_picky import Event
+from tokbench_trainers.picky.events import Event
 from tokbench_trainers.picky.train_picky import train_picky
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 
@@ -32,7 +32,9 @@ class PickyTrainOptions(RuledTrainOptions):
         le=1,
         description="remove a token when a merge takes at least this share of its occurrences",
     )
-    processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
+    processes: int = Field(
+        default=1, ge=1, le=64, description="processes that split and count; the merges are the same"
+    )
 
 
 @dataclass(frozen=True)

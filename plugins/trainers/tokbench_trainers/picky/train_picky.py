@@ -1,4 +1,4 @@
-"""Training of PickyBPE in near-linear time, with the events of :func:`.literal_picky.train_picky_literally`.
+"""Training of PickyBPE in near-linear time.
 
 A removal puts the parts of a token back into the slots of their bytes. So counts of old pairs can rise, and a pair that
 gains enters the heap again; its old entry comes out later.
@@ -14,7 +14,7 @@ from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, Pair
 from tokbench_plugins.bpe.fast.train import EMPTY, LinkedText
 from tokbench_plugins.bpe.literal import Tie
-from tokbench_trainers.picky.literal_picky import Event, parts_of
+from tokbench_trainers.picky.events import Event, parts_of
 
 _REPORTS = 200  # calls of ``progress``, about
 

@@ -68,7 +68,7 @@ class Sampling(NamedTuple):
 def drop_merges(
     ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int], dropout: float, draw: Draw
 ) -> list[int]:
-    """Merge the ids of one chunk in near-linear time, as :func:`.literal_sampling.drop_literally` with the same draws.
+    """Merge the ids of one chunk in near-linear time; a draw below ``dropout`` drops a merge.
 
     >>> draws = iter([0.05, 0.5])
     >>> drop_merges([97, 98, 97, 98], {(97, 98): 0}, [256], 0.1, lambda: next(draws, 0.0))

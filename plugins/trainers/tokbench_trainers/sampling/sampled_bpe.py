@@ -43,7 +43,7 @@ class SamplingOptions(plugin.Options):
         description="StochasTok: random splits of finished tokens into two others, as a share of their number",
     )
     seed: int = Field(
-        default=0, ge=0, lt=SEEDS, description="of dropout and stochastok: a text has the same ids with the same seed"
+        default=0, ge=0, lt=SEEDS, description="seed of dropout and stochastok: the same seed gives a text the same ids"
     )
 
     @property
@@ -109,8 +109,8 @@ class SampledBPE(BPETokenizer):
         return (
             *super().notes,
             (
-                f"samples its ids ({self.sampling.described}): a text always has the same ids, but its numbers are "
-                "those of one sample; a part of a text has other ids than within the text, which prompts and streams "
+                f"samples its ids ({self.sampling.described}): a text always has the same ids, but its numbers come "
+                "from one sample; a part of a text has other ids than within the text, which prompts and streams "
                 "count as unstable; its speed is that of a loop in Python"
             ),
         )
@@ -121,7 +121,7 @@ class SampledBPE(BPETokenizer):
 
     @property
     def merges(self) -> NoReturn:
-        raise NoMergesError("its ids are sampled, so those of a smaller vocabulary do not follow from them")
+        raise NoMergesError("its ids are sampled, so the ids of a smaller vocabulary do not follow from them")
 
     def _not_written_as(self, name: str) -> str:
         return (

@@ -16,8 +16,7 @@ from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
-from tokbench_trainers.superwords.literal_superwords import BoundlessMerges
-from tokbench_trainers.superwords.rules import is_word_like
+from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 from tokbench_trainers.superwords.train_boundless import train_boundless
 
 

@@ -11,9 +11,11 @@ apostrophes, with at least one letter.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import regex
+
+from tokbench_plugins.bpe import Pair
 
 STAGE_TWO: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The split of SuperBPE's second stage, and of its encoder; what is between two matches is a chunk, too."""
@@ -23,6 +25,16 @@ MOST_WORDS: Final = 4
 
 _WORDS: Final = regex.compile(r"(?:\p{L}\p{M}*|[ _'’])+")
 _LETTER: Final = regex.compile(r"\p{L}")
+
+
+class BoundlessMerges(NamedTuple):
+    """The merges of BoundlessBPE."""
+
+    merges: list[Pair]
+    """In order of rank; the merge of rank ``r`` makes id ``256 + r``."""
+
+    supermerges: list[int]
+    """The ranks of the merges that join whole chunks, rising."""
 
 
 def may_cross(token: bytes, most_words: int = MOST_WORDS) -> bool:

@@ -28,7 +28,7 @@ class SuperBPETrainOptions(RegexBPETrainOptions):
     """Options of training; ``pattern`` is the split of stage one."""
 
     stage_one: Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=FIRST_MERGE)] = Field(
-        default=0.8, description="where stage two begins, as a share of vocab_size or as a number of ids"
+        default=0.8, description="where stage two begins, as a share of vocab_size or as a number of tokens"
     )
     most_words: int = Field(default=MOST_WORDS, ge=1, description="words in a token of stage two")
 

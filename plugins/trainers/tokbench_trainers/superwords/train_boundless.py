@@ -1,4 +1,4 @@
-"""Training of BoundlessBPE, with the merges of :func:`.literal_superwords.train_boundless_literally`.
+"""Training of BoundlessBPE.
 
 Ordinary merges are trained first, because supermerges do not change them. Then both kinds take their turns. The pairs
 of a chunk wait for the merge that makes it one token.
@@ -19,8 +19,7 @@ from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_trainers.continued import DisjointText
 from tokbench_trainers.extend import MergeRule, extend
-from tokbench_trainers.superwords.literal_superwords import BoundlessMerges
-from tokbench_trainers.superwords.rules import is_word_like
+from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 
 _END: Final = -1  # of a document
 _REPORTS: Final = 200  # calls of ``progress``, about

@@ -70,5 +70,5 @@ def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
     assert tokenizer.decode_batch(encoded) == [tokenizer.decode(ids) for ids in documents]
     assert tokenizer.decode_batch(tokbench.plugin.Encoded(encoded.ids[:0], encoded.offsets[:1])) == []
     wrong = tokbench.plugin.Encoded(np.array([5, 401], np.uint32), np.array([0, 2]))
-    with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 ids"):
+    with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 tokens"):
         tokenizer.decode_batch(wrong)

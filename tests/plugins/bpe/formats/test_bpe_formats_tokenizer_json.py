@@ -141,7 +141,7 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
         (changed(*BYTE_LEVEL, "use_regex", to=True), "pre_tokenizer splits twice"),
         (changed(*SPLIT, "pattern", to={"Regex": r"\w+"}), r"differently from character 0 on: '\\\\w\+'"),
         (changed("added_tokens", 0, "special", to=False), r"added_tokens\[0\], '<\|im_start\|>', is cut out"),
-        (changed("added_tokens", 0, "id", to=97), r"special token '<\|im_start\|>' has id 97, which is that of b'a'"),
+        (changed("added_tokens", 0, "id", to=97), r"special token '<\|im_start\|>' has id 97, the id of b'a'"),
         (changed("added_tokens", 0, "content", to="a"), r"gives 'a' id \d+, model.vocab gives it 97"),
     ],
 )
@@ -160,7 +160,7 @@ def test_what_the_format_cannot_hold_is_refused(tmp_path):
     path = tmp_path / "x.json"
     letters = tuple(bytes([byte]) for byte in range(256))
     cases = {
-        "ids 97 and 256 both stand for b'a'": Parts(Vocabulary((*letters, b"a"), tuple(range(256)), ())),
+        "ids 97 and 256 both have the bytes b'a'": Parts(Vocabulary((*letters, b"a"), tuple(range(256)), ())),
         "special token 'é' .id 900. is spelled like the ordinary token b'.xe9'": Parts(
             base.vocabulary, "gpt4", SpecialTokens({"é": 900})
         ),

@@ -141,8 +141,8 @@ _WITHOUT: Final = {"continuations": _NO_TEXT, "streams": _NO_TEXT, "span_tokens"
 
 _MESSAGES: Final = "Documents that are JSON conversations count by their messages; any other document is one message."
 _SENT: Final = (
-    "The first k messages are as they are sent to a model, with the reply of the assistant opened if it is next. Where "
-    "their ids change, a cache of prefixes misses, and training on k + 1 messages sees ids that were never sampled "
+    "The first k messages are encoded as they are sent to a model, with the assistant's reply opened if it is next. "
+    "Where their ids change, a prefix cache misses, and training on k + 1 messages sees ids that were never sampled "
     "(verl #6719, trl #5559)."
 )
 _SPAN: Final = (
@@ -165,7 +165,7 @@ def _turns_metric(template: str, title: str) -> Metric:
         needs=(EncodesChat,) if own else (),
     ).means(
         "turns k for which ids(messages 1 … k) do not begin ids(messages 1 … k + 1) / turns that it accepts",
-        f"Turns after which ids of the conversation before them are others, in {which}. {_SENT}{rest}",
+        f"Turns that change ids of the conversation before them, in {which}. {_SENT}{rest}",
     )
 
 
@@ -182,9 +182,9 @@ SPEC: Final = MetricFamily(
         *(_turns_metric(template.id, title) for title, template in CHAT_TEMPLATES.items()),
         Metric("join_drift", "share of boundaries", "lower", of=("broken_joins", "joins"), headline=True).means(
             "boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
-            "Boundaries at which messages that are encoded apart and joined have other ids than their text. An "
-            "engine that encodes only what is new, such as the answer of a tool, differs there from one that "
-            "encodes all (verl #6719, trl #5224).",
+            "Boundaries at which messages that are encoded separately and joined have other ids than their text. An "
+            "engine that encodes only what is new, such as the answer of a tool, differs there from one that encodes "
+            "all (verl #6719, trl #5224).",
         ),
         Metric(
             "empty_continuation", "share of pairs", "lower", of=("empty_continuations", "continuations"), headline=True
@@ -196,14 +196,13 @@ SPEC: Final = MetricFamily(
         ),
         _append(
             "append_p99",
-            label="append window, 99 %",
+            label="append window, 99%",
             no_interval="a percentile of appends has no interval",
             headline=True,
         ).means(
             "99th percentile (nearest rank) over appends of the last ids of the text before that change",
-            "A message is cut at random characters, and the rest is appended. The ids at the end that are others "
-            "then must be encoded again: who keeps so many back is right 99 times of 100. "
-            f"{_MESSAGES}",
+            "A message is cut at random characters, and the rest is appended. The ids at the end that change must be "
+            f"encoded again: holding back this many is enough in 99 of 100 cases. {_MESSAGES}",
         ),
         _append("append_max", label="append window, longest", no_interval="a maximum has no interval").means(
             "max over appends of the last ids of the text before that change",

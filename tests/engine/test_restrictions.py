@@ -128,7 +128,7 @@ REFUSED = {
     "nothing in common": (
         "  a: {backend: utf8_bytes, corpora: [prose], same_as: b}\n  b: {backend: utf8_bytes, corpora: [code]}",
         "[compression]",
-        {"8:55": "a corpus in common"},
+        {"8:55": "a common corpus"},
     ),
     "a reference elsewhere": (
         "  a: {backend: utf8_bytes, corpora: [prose]}\n  b: {backend: utf8_bytes}",
@@ -139,7 +139,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bindings_that_cannot_be_kept(write_config, case):
+def test_invalid_restrictions(write_config, case):
     tokenizers, metrics, expected = REFUSED[case]
     found = problems(write_config(corpora=CORPORA, tokenizers=tokenizers, metrics=metrics))
     for line, (place, words) in zip(found, expected.items(), strict=True):
@@ -154,7 +154,7 @@ def test_a_study_without_a_corpus_is_refused(write_config):
         extra="study: {vocabulary: {}}",
     )
     [line] = problems(path)
-    assert line.startswith("run.yaml:11:21: the study rests on 'compression', 'fertility'")
+    assert line.startswith("run.yaml:11:21: the study needs 'compression', 'fertility'")
 
 
 def test_losses_that_are_not_measured_are_told(write_config):

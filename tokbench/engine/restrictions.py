@@ -1,4 +1,4 @@
-"""Checks the key ``corpora`` of tokenizers and metrics: what is not bound to a corpus has no cell there."""
+"""Checks the key ``corpora`` of tokenizers and metrics: what is restricted to other corpora has no cell on one."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from tokbench.tokenizers.options import Options, names_in
 Path = tuple[str | int, ...]
 
 
-class BindingProblem(NamedTuple):
-    """A binding that cannot be kept."""
+class RestrictionProblem(NamedTuple):
+    """An invalid ``corpora:`` restriction."""
 
     path: Path
     message: str
 
 
-def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
-    """Yield everything that is wrong with the bindings of a plan whose tokenizers and metrics are known."""
+def check_restrictions(plan: Plan) -> Iterator[RestrictionProblem]:
+    """Yield everything that is wrong with the restrictions of a plan whose tokenizers and metrics are known."""
     problems = [*_unknown(plan.config), *_of_families(plan)]
     yield from problems
     # A name that does not exist, or a corpus that cannot be read, would be reported a second time below.
     if not problems and len(plan.corpora) == len(plan.config.named):
         yield from _nothing_left(plan)
-        yield from _apart(plan)
+        yield from _without_common_corpus(plan)
         yield from _references(plan)
 
 
@@ -38,60 +38,60 @@ def _bound(config: Config) -> Iterator[tuple[Path, tuple[str, ...]]]:
     yield from (((*entry.path, "corpora"), entry.corpora) for entry in config.metrics if entry.corpora)
 
 
-def _unknown(config: Config) -> Iterator[BindingProblem]:
+def _unknown(config: Config) -> Iterator[RestrictionProblem]:
     for path, names in _bound(config):
         for k, name in enumerate(names):
             if name not in config.named:
-                yield BindingProblem((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
+                yield RestrictionProblem((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
 
 
-def _of_families(plan: Plan) -> Iterator[BindingProblem]:
+def _of_families(plan: Plan) -> Iterator[RestrictionProblem]:
     """Yield families that have no corpora, and metrics of text or models on a corpus that is not evaluated."""
     families = {family.name: family for family, _ in plan.metrics}
     for entry in plan.config.metrics:
         family, path = families.get(entry.name), (*entry.path, "corpora")
         if family and family.without_corpus and entry.corpora:
-            yield BindingProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
+            yield RestrictionProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
         elif family and not family.clocked:
             for k, name in enumerate(entry.corpora):
                 if name in plan.config.named and (problem := plan.corpus_problem(name)):
-                    yield BindingProblem((*path, k), problem)
+                    yield RestrictionProblem((*path, k), problem)
     timed = {name for family, _ in plan.metrics if family.timed for name in plan.bound.get(family.name, ())}
     for tokenizer, bound in plan.config.tokenizers.items():
         for k, name in enumerate(bound.corpora):
             problem = plan.corpus_problem(name) if name in plan.config.named and name not in timed else ""
             if problem:
-                yield BindingProblem(("tokenizers", tokenizer, "corpora", k), problem)
+                yield RestrictionProblem(("tokenizers", tokenizer, "corpora", k), problem)
 
 
-def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
+def _nothing_left(plan: Plan) -> Iterator[RestrictionProblem]:
     for entry in plan.config.metrics:
         for k, corpus in enumerate(entry.corpora):
             if not plan.names_on(corpus):
                 message = f"no tokenizer is measured on corpus {corpus!r}; remove it here, or add it to a tokenizer"
-                yield BindingProblem((*entry.path, "corpora", k), message)
+                yield RestrictionProblem((*entry.path, "corpora", k), message)
     probed = any(family.without_corpus for family, _ in plan.metrics)
     measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
     for name, tokenizer in plan.config.tokenizers.items():
         if tokenizer.corpora and not probed and measured.isdisjoint(tokenizer.corpora):
             message = f"no metric is measured on {_listed(tokenizer.corpora)}, so the run would not measure {name!r}"
-            yield BindingProblem(
+            yield RestrictionProblem(
                 ("tokenizers", name, "corpora"), f"{message}; known with metrics: {_listed(sorted(measured))}"
             )
 
 
-def _apart(plan: Plan) -> Iterator[BindingProblem]:
+def _without_common_corpus(plan: Plan) -> Iterator[RestrictionProblem]:
     """Yield tokenizers that have no corpus in common with their reference."""
     for name, entry in plan.config.tokenizers.items():
         other = next((tokenizer for tokenizer in plan.tokenizers if tokenizer.name == entry.same_as), None)
         if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
             message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
-            yield BindingProblem(
-                ("tokenizers", name, "same_as"), f"{message}; give them a corpus in common, to compare ids"
+            yield RestrictionProblem(
+                ("tokenizers", name, "same_as"), f"{message}; give both a common corpus, to compare ids"
             )
 
 
-def _references(plan: Plan) -> Iterator[BindingProblem]:
+def _references(plan: Plan) -> Iterator[RestrictionProblem]:
     """Yield families that compare with a tokenizer on corpora on which it is not measured."""
     paths = {entry.name: entry.path for entry in plan.config.metrics}
     planned = {tokenizer.name for tokenizer in plan.tokenizers}
@@ -100,7 +100,9 @@ def _references(plan: Plan) -> Iterator[BindingProblem]:
             lacking = [corpus for corpus in _places(plan, family) if reference not in plan.names_on(corpus)]
             if lacking and reference in planned:
                 message = f"tokenizer {reference!r} is not measured on {_listed(lacking)}; add it to its 'corpora'"
-                yield BindingProblem((*paths[family.name], *place), f"{message}, or bind {family.name!r} to the others")
+                yield RestrictionProblem(
+                    (*paths[family.name], *place), f"{message}, or restrict {family.name!r} to the others"
+                )
 
 
 def _tokenizers(options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -127,19 +129,18 @@ def group_notes(plan: Plan) -> Iterator[str]:
         cells = plan.cells_on(corpus, len(plan.names_on(corpus)), groups)
         where = plan.config.located.where(("corpora", corpus, "group"))
         yield (
-            f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "
-            f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: files' for it "
-            f"({where})"
+            f"corpus {corpus} has {groups:,} groups, which make {cells:,} results; reports show {MANY_GROUPS} groups; "
+            f"if one is enough, write 'group: files' ({where})"
         )
 
 
-def binding_notes(plan: Plan) -> Iterator[str]:
-    """Yield notes on losses that are not measured because of a binding."""
+def restriction_notes(plan: Plan) -> Iterator[str]:
+    """Yield notes on losses that are not measured because of a restriction."""
     losses = plan.family(Role.ROUND_TRIP)
     if losses is None or losses.name not in plan.bound:
         return
     for corpus in plan.measured:
         gain = any(not metric.loss_cannot_help for family in plan.families_on(corpus) for metric in family.values)
         if gain and corpus not in plan.corpora_of(losses):
-            unknown = "losses are unknown there, and no tokenizer is best"
+            unknown = "losses are unknown there, so no tokenizer is ranked"
             yield f"{losses.name} is not measured on corpus {corpus}: {unknown}"

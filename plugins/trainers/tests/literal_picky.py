@@ -1,42 +1,14 @@
-"""The textbook loops of PickyBPE (Chizhov et al. 2024, *BPE Gets Picky*, arXiv:2409.04599), short and slow.
-
-PickyBPE looks at both halves after each merge. The *intersection over self* of a half is the share of its occurrences
-that the merge took: IoS = times merged / occurrences before. If it reaches the threshold, the half is removed, and its
-other occurrences are split into existing tokens. A single byte is never removed. A removed token may be made again.
-
-Training is a list of *events*, merges and removals, in order. Encoding repeats them in this order.
-
-Training ends at every threshold. List how many tokens of each length the text has, the longest first. A merge makes a
-token of length a + b, and the removals after it replace tokens of the lengths a and b by shorter ones. So the first
-number that changes grows: the lists rise in lexicographic order, and the text has finitely many.
-"""
+"""The textbook loops of PickyBPE, short and slow: the oracles of the tests."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from tokbench_plugins.bpe import FIRST_MERGE, Pair
 from tokbench_plugins.bpe.literal import Tie, count_pairs, merge_pair, most_frequent
-
-
-class Event(NamedTuple):
-    """A merge or a removal.
-
-    Ids are the ids of training: 0 to 255 are the bytes, and each new string of bytes gets the next one.
-    """
-
-    before: tuple[int, ...]
-    """The two ids of a merge, or the removed id."""
-
-    after: tuple[int, ...]
-    """The one id that the merge makes, or the ids that replace the removed one."""
-
-    @property
-    def is_merge(self) -> bool:
-        return len(self.before) > 1
+from tokbench_trainers.picky.events import Event, parts_of
 
 
 def train_picky_literally(
@@ -74,18 +46,6 @@ def train_picky_literally(
                 events.append(Event((half,), parts_of(half, halves, present)))
                 sequences = [replay(sequence, events[-1]) for sequence in sequences]
     return events
-
-
-def parts_of(token_id: int, halves: Mapping[int, Pair], present: set[int]) -> tuple[int, ...]:
-    """Return the tokens that replace a removed one: its halves, or the halves of a missing half.
-
-    >>> parts_of(257, {256: (97, 98), 257: (256, 99)}, set(range(256)))
-    (97, 98, 99)
-    """
-    if token_id in present:
-        return (token_id,)
-    left, right = halves[token_id]
-    return parts_of(left, halves, present) + parts_of(right, halves, present)
 
 
 def replay(ids: Sequence[int], event: Event) -> list[int]:

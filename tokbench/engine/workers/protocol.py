@@ -26,7 +26,7 @@ _LENGTH_BYTES: Final = 8
 _PATIENCE_S: Final = 1.0
 """Seconds to wait for the next part of a message that has begun."""
 
-_MALFORMED: Final = Failure("the process was ended, because it sent malformed data: a plugin wrote to tokbench's line")
+_MALFORMED: Final = Failure("the worker sent malformed data (a plugin wrote to tokbench's pipe)")
 
 
 def packed(message: Any) -> bytes:

@@ -10,10 +10,10 @@ import worker_steps
 from processes import ended
 
 from tokbench.config.model import Limits
-from tokbench.engine.workers import line, process
-from tokbench.engine.workers.line import WorkerLine, packed
+from tokbench.engine.workers import process, protocol
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.protocol import WorkerLine, packed
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure
@@ -21,7 +21,7 @@ from tokbench.foundation.progress import silent
 from tokbench.measuring.job import TokenizerJob
 from tokbench.tokenizers.options import Options
 
-MALFORMED = line._MALFORMED.reason
+MALFORMED = protocol._MALFORMED.reason
 
 
 @pytest.fixture
@@ -57,10 +57,10 @@ def test_a_worker_that_misbehaves_is_replaced(pool, tmp_path, monkeypatch):
     died = pool.ask(job_of(worker_steps.leave_a_copy))
     assert "SIGSEGV" in died.ended
     assert ended((tmp_path / "pid").read_text())
-    monkeypatch.setattr(line, "DEAF_S", 0.5)
+    monkeypatch.setattr(protocol, "DEAF_S", 0.5)
     stopped = pool.ask(job_of(worker_steps.process_id))
     os.kill(stopped, signal.SIGSTOP)
-    monkeypatch.setattr(line, "DEAF_S", 60)
+    monkeypatch.setattr(protocol, "DEAF_S", 60)
     much = partial(worker_steps.length_of, b"x" * 10_000_000)
     assert pool.ask(job_of(much)) == 10_000_000
     assert pool.ask(job_of(worker_steps.process_id)) != stopped
@@ -80,7 +80,7 @@ def test_junk_before_a_message_is_a_failure(ends, junk):
 
 def test_a_message_in_pieces(ends, monkeypatch):
     near, far = ends
-    monkeypatch.setattr(line, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(protocol, "_PATIENCE_S", 0.01)
     data = packed(("done", 3)) + packed(("more", "x"))
     got = []
     for at in range(len(data)):

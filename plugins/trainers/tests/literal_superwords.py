@@ -1,18 +1,18 @@
 """The textbook loops of SuperBPE and BoundlessBPE, short and slow: the oracles of the tests.
 
-A *chunk* is a match of the split. :mod:`.rules` says which tokens may reach over several words.
+A *chunk* is a match of the split. :mod:`tokbench_trainers.superwords.rules` says which tokens may reach over several words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+from literal_loops import continue_literally, count_merges
 
 from tokbench_plugins.bpe import FIRST_MERGE, Pair, token_bytes_of
 from tokbench_plugins.bpe.literal import Tie, encode_literally, merge_pair, most_frequent, train_literally
-from tokbench_trainers.literal import continue_literally, count_merges
-from tokbench_trainers.superwords.rules import is_word_like, may_cross
+from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like, may_cross
 
 Document = list[list[int]]
 """The ids of each chunk of a document."""
@@ -43,16 +43,6 @@ def train_superbpe_literally(
         tokens.append(tokens[pair[0]] + tokens[pair[1]])
 
     return merges + continue_literally(encoded, range(len(tokens), vocab_size), tie, on_merge, allowed)
-
-
-class BoundlessMerges(NamedTuple):
-    """The merges of BoundlessBPE."""
-
-    merges: list[Pair]
-    """In order of rank; the merge of rank ``r`` makes id ``256 + r``."""
-
-    supermerges: list[int]
-    """The ranks of the merges that join whole chunks, rising."""
 
 
 def train_boundless_literally(

@@ -1,0 +1,162 @@
+"""The commands of every page: each runs in a folder with small texts, or is listed with its reason; all are parsed."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+from readme_tables import ROOT
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+
+TOPS = (".github", "configs", "plugins", "reports", "tests", "tokbench")
+FOUND = [*ROOT.glob("*.md"), *(page for top in TOPS for page in (ROOT / top).rglob("*.md"))]
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(FOUND)}
+
+NOT_RUN = {
+    "python3 -m venv": "installs: .ci/run does it",
+    "pip install": "needs a package registry",
+    ". .venv/bin/activate": "belongs to the installation",
+    "cp -r plugins/template": "test_plugin_guide.py does it",
+    "cd my-plugin": "the same",
+    "python -m pytest": "the same",
+    "pytest": "measures for minutes: test_readme.py collects it",
+    "pre-commit": "changes the clone",
+    "dask": "does not end: the tests of tokbench-cluster start it",
+    "tokbench serve": "does not end: the tests of the playground start it",
+    "tokbench run CONFIG --executor": "needs a cluster: the tests of tokbench-cluster start it",
+    "tokbench run configs/quickstart.yaml": "test_readme.py runs it and compares its numbers",
+    "tokbench run engines": "times every engine for minutes",
+    "tokbench run size_measured": "trains models for minutes",
+    "tokbench run bits_per_byte": "trains models for minutes",
+    "tokbench run trainers": "trains for minutes",
+    "tokbench cost mytexts/ -t gpt-4o -t transformers": "needs the network",
+    "tokbench undertrained": "needs the weights of a model: the tests of tokbench-models have some",
+    "tokbench pin digits.yaml": "belongs to two versions of a package",
+}
+"""By the beginning of commands that are not run here, the reason."""
+
+CHOOSE = "reports/site/docs/choose.md"
+"""The tutorial; test_site.py runs all of it and compares its numbers."""
+
+AFTER = {"reports/site/docs/size.md": CHOOSE}
+"""A tutorial that goes on in the folder of another."""
+
+QUICK = {"new", "check", "show", "python"}
+"""What takes a second or two."""
+
+
+def commands_of(text):
+    """Yield the commands of the blocks of a page, without comments, folders of programs and what follows in the shell.
+
+    >>> list(commands_of("```sh\\nA=b time .venv/bin/tokbench run a && ls  # c\\n```"))
+    ['tokbench run a', 'ls']
+    """
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE):
+        for part in re.split(r" && |\n", re.sub(r" +#.*", "", block)):
+            if plain := re.sub(r"^(?:[A-Z_]+=\S+ |time |\.venv/bin/)+", "", part.strip()).removesuffix(" &"):
+                yield plain
+
+
+COMMANDS = {page: list(commands_of(text)) for page, text in PAGES.items() if "```sh" in text}
+RUN = {page: [line for line in lines if not line.startswith(tuple(NOT_RUN))] for page, lines in COMMANDS.items()}
+RUN = {page: lines for page, lines in RUN.items() if lines}
+SPANS = {
+    span
+    for page, text in PAGES.items()
+    for span in re.findall(
+        r"`(tokbench [a-z][^`\n]*)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    )
+    if not page.startswith(".github/changes")
+}
+"""Commands inside of sentences."""
+
+
+def of_shell(words):
+    """Return the click command of a line, and the words after its name."""
+    inner = command
+    while isinstance(inner, click.Group) and words and words[0] in inner.list_commands(None):
+        inner, words = inner.get_command(None, words[0]), words[1:]
+    return inner, words
+
+
+@pytest.mark.packages
+@pytest.mark.parametrize("line", sorted({line for lines in COMMANDS.values() for line in lines} | SPANS))
+def test_a_command_and_its_options_exist(line):
+    name, *words = shlex.split(line)
+    if name != "tokbench":
+        assert line.startswith(tuple(NOT_RUN)) or name == "python"
+        return
+    inner, rest = of_shell(words)
+    assert inner is not command or words[0].startswith("-")
+    options = {opt for option in inner.params for opt in (*option.opts, *option.secondary_opts)} | {"--help"}
+    assert {word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"} <= options
+
+
+def test_every_reason_has_a_command():
+    lines = [line for some in COMMANDS.values() for line in some]
+    assert [start for start in NOT_RUN if not any(line.startswith(start) for line in lines)] == []
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """A folder with what the pages name: texts, a configuration, a vocabulary, the README and the shipped sample."""
+    base = tmp_path_factory.mktemp("page")
+    sample = ROOT / "tokbench" / "sources" / "sample"
+    for folder in ("texts", "mytexts"):
+        (base / folder / "code").mkdir(parents=True)
+        for language in ("de", "hi", "en"):
+            shutil.copy(sample / "languages" / f"{language}.txt", base / folder)
+        for name in ("test_layout", "test_readme", "test_site"):
+            shutil.copy(ROOT / "tests" / f"{name}.py", base / folder / "code")
+    shutil.copy(ROOT / "README.md", base)
+    (base / "tokbench" / "sources").mkdir(parents=True)
+    (base / "tokbench" / "sources" / "sample").symlink_to(sample)
+    tokbench.train("naive_bpe", ["abab"], 257).export("huggingface", base / "tokenizer.json")
+    small = "schema: tokbench/1\nname: {}\ncorpora: {{t: {{source: text, path: texts/*.txt, document: line}}}}\n"
+    small += "tokenizers: {{mine: tokenizer.json}}\nmetrics: [compression]\n"
+    for name in ("mine", "part1", "part2", "all"):
+        (base / f"{name}.yaml").write_text(small.format(name), encoding="utf-8")
+    return base
+
+
+def run(line, folder):
+    """Run a command of a page with the Python of the tests; return what it printed."""
+    words = shlex.split(line)
+    start = {"tokbench": [sys.executable, "-m", "tokbench"], "python": [sys.executable]}[words[0]]
+    done = subprocess.run(
+        [*start, *words[1:]], cwd=folder, capture_output=True, text=True, check=False, timeout=600
+    )  # fmt: skip
+    assert done.returncode == 0, (line, done.stdout, done.stderr)
+    return done.stdout
+
+
+def run_page(page, folder, *, quick=False):
+    """Run the commands of a page, after those of the page that it follows; return what each printed."""
+    said = run_page(AFTER[page], folder, quick=True) if page in AFTER else {}
+    for script in re.findall(r"```python\n(import json\n.*?)```", PAGES[page], re.DOTALL):
+        shutil.rmtree(folder / "texts")  # the page makes its own
+        (folder / "collect.py").write_text(script, encoding="utf-8")
+    lines = [line for line in RUN[page] if not quick or {*line.split()[:2]} & QUICK]
+    return said | {line: run(line, folder) for line in lines}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in RUN if page.startswith(("README", "reports/site")) and page not in AFTER]
+)
+def test_the_quick_commands_of_a_page_run(page, texts, tmp_path):
+    pytest.importorskip("splintr")
+    run_page(page, shutil.copytree(texts, tmp_path / "here", symlinks=True), quick=True)
+
+
+@pytest.mark.slow
+@pytest.mark.packages
+@pytest.mark.usefixtures("tiktoken_files")
+@pytest.mark.parametrize("page", [page for page in RUN if page != CHOOSE])
+def test_the_commands_of_a_page_run(page, texts, tmp_path):
+    pytest.importorskip("splintr")
+    run_page(page, shutil.copytree(texts, tmp_path / "here", symlinks=True))

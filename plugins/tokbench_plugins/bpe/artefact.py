@@ -132,7 +132,7 @@ def write_artefact(
         "tokbench": __version__,
         "kind": training.kind or ("naive_bpe" if pattern is None else "regex_bpe"),
         "options": {"pattern": pattern, "tie": training.tie, "vocab_size": training.vocab_size},
-        "corpus": corpus and {name: value for name, value in corpus._asdict().items() if value != ""},  # noqa: PLC1901
+        "corpus": corpus and {name: value for name, value in corpus._asdict().items() if value != ""},
         "special_tokens": dict(special.ids),
         "merges": list(map(list, merges)),
         **({} if training.rule is None else {"rule": dict(training.rule)}),

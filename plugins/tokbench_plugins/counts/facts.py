@@ -37,6 +37,7 @@ VERSION: Final = 1
 COLUMNS: Final = ("chunk", "count", "first", "group", "part")
 PARTS: Final = 16
 _FILE: Final = 40
+_DOCUMENT: Final = 257 << 20  # bytes, and an odd number of megabytes, so that documents take turns in the parts
 _BLOCK: Final = 20
 
 
@@ -47,6 +48,22 @@ def position(file: int, byte: int) -> int:
     (7, True)
     """
     return (file << _FILE) + byte
+
+
+def part_position(number: int) -> int:
+    """Return where a file or partition begins that a caller numbered; raise InputError if there is no room for it."""
+    return _within(number, 1 << _FILE, "one number for all documents is that of a file or partition")
+
+
+def document_position(number: int) -> int:
+    """Return where a document begins that a caller numbered; raise InputError if there is no room for it."""
+    return _within(number, _DOCUMENT, "number documents from 0, or give one number, that of their file or partition")
+
+
+def _within(number: int, size: int, remedy: str) -> int:
+    if not 0 <= number < (1 << 63) // size:
+        raise plugin.InputError(f"number {number:,} is not within 0 and {(1 << 63) // size - 1:,}: {remedy}")
+    return int(number) * size
 
 
 def part_of(positions: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -95,15 +95,35 @@ class _ParityTexts(NamedTuple):
         return cls(training, apart, _units(training if apart is None else apart, parity.unit))
 
     def counted(self, pattern: str | None) -> list[LanguageText]:
-        def count(texts: Texts, language: str) -> CountedChunks:
-            return [(chunk.encode(), times) for chunk, times in count_chunks(texts[language], pattern).items()]
-
         return [
             LanguageText(
-                count(self.training, language), units, None if self.apart is None else count(self.apart, language)
+                _count(self.training[language], pattern),
+                units,
+                None if self.apart is None else _count(self.apart[language], pattern),
             )
             for language, units in self.units.items()
         ]
+
+
+def with_units(training: Mapping[str, CountedChunks], pattern: str, parity: ParityTraining) -> list[LanguageText]:
+    """Return counted languages with their units; the documents of translations are equally many, and so count as one.
+
+    >>> [text.units for text in with_units({"en": [(b"low", 2)], "xx": [(b"z", 1)]}, "gpt2", ParityTraining("bytes"))]
+    [6, 1]
+    """
+    if parity.dev is not None:
+        apart = _matching(parity.dev, training)
+        units = _units(apart, parity.unit)
+        return [LanguageText(training[name], units[name], _count(apart[name], pattern)) for name in training]
+    by_bytes = parity.unit == "bytes"
+    return [
+        LanguageText(chunks, sum(len(chunk) * times for chunk, times in chunks) if by_bytes else 1)
+        for chunks in training.values()
+    ]
+
+
+def _count(texts: Iterable[str], pattern: str | None) -> CountedChunks:
+    return [(chunk.encode(), times) for chunk, times in count_chunks(texts, pattern).items()]
 
 
 def _by_language(documents: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -118,7 +138,7 @@ def _by_language(documents: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return texts
 
 
-def _matching(dev: Texts, texts: Texts) -> Texts:
+def _matching(dev: Texts, texts: Mapping[str, object]) -> Texts:
     for language in sorted(texts.keys() ^ dev.keys()):
         has, lacks = ("the training text", "dev") if language in texts else ("dev", "the training text")
         raise plugin.BackendError(f"{has} has the language {language!r}, and {lacks} does not; both must have the same")

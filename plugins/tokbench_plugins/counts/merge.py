@@ -105,7 +105,7 @@ def merge(
     connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
     unfinished.replace(output)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
-    columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late})"
+    columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late or 'NULL'})"
     return Merged(facts, *_numbers(connection, f"SELECT {columns} FROM ({by_chunk})"))
 
 

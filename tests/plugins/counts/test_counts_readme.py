@@ -1,4 +1,4 @@
-"""The page on counts: its commands and its configuration run."""
+"""The README of counts: its commands and its configuration run."""
 
 import shlex
 
@@ -9,7 +9,7 @@ from test_readme import blocks
 
 from tokbench.cli.main import tokbench as command
 
-PAGE = ROOT / "reports" / "site" / "docs" / "use" / "counts.md"
+README = ROOT / "plugins" / "tokbench_plugins" / "counts" / "README.md"
 
 pytest.importorskip("duckdb")
 pytest.importorskip("numba")
@@ -17,15 +17,14 @@ pytest.importorskip("sentencepiece")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PAGE.is_file(), reason="the sources of the site are not here")
-def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
+def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
     pytest.importorskip("splintr")
     monkeypatch.chdir(tmp_path)
     for folder in ("monday", "tuesday", "test"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.txt").write_text(f"{folder}: low lower newer wide\n" * 20)
-    (tmp_path / "counted.yaml").write_text(blocks(PAGE, "yaml")[0])
-    lines = [line for block in blocks(PAGE, "sh") for line in block.splitlines() if "parts/" not in line]
+    (tmp_path / "counted.yaml").write_text(blocks(README, "yaml")[0])
+    lines = [line for block in blocks(README, "sh") for line in block.splitlines() if "parts/" not in line]
     assert len(lines) == 6
     for line in lines:
         done = CliRunner().invoke(command, shlex.split(line)[1:])

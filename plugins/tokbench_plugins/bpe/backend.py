@@ -68,11 +68,11 @@ def check_split(options: Any, tables: Mapping[str, plugin.CountsFile]) -> str:
 
 def split_problem(pattern: str, tables: Mapping[str, plugin.CountsFile]) -> str:
     """Name the first table that was counted with another split."""
-    for name, table in tables.items():
+    for table in tables.values():
         if table.pattern != pattern:
             counted, wanted = pattern_name(table.pattern), pattern_name(pattern)
             remedy = f"count again: tokbench count --pattern {shlex.quote(wanted)}"
-            return f"{name} was counted with the split {counted}, and not {wanted}; {remedy}"
+            return f"{table.path.name} was counted with the split {counted}, and not {wanted}; {remedy}"
     return ""
 
 

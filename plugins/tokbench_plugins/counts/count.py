@@ -39,7 +39,7 @@ class Block(NamedTuple):
     offsets: NDArray[np.int64]
     """int64[d + 1]."""
     firsts: NDArray[np.int64] | None
-    """int64[d], the places where the documents begin; ``None`` if nobody knows."""
+    """int64[d], the places where the documents begin; ``None`` if unknown."""
     group: str = ""
 
 
@@ -133,16 +133,19 @@ def count_table(
 
     counter = BlockCounter(pattern, parts=parts)
     each: Iterator[int] | None = None
+    begin: int | None = None
     if isinstance(numbers, Iterable):
         order = sorted(zip(numbers, documents, strict=True), key=itemgetter(0))
-        each, documents = iter([document_position(number) for number, _ in order]), [text for _, text in order]
+        each, documents = (document_position(number) for number, _ in order), [text for _, text in order]
+    elif numbers is not None:
+        begin = part_position(numbers)
     texts = iter(documents)
     n_documents = n_bytes = 0
     while some := list(islice(texts, _DOCUMENTS)):
         data, offsets = encode_documents(some)
-        firsts = None if each is None else np.fromiter(islice(each, len(some)), np.int64, len(some))
-        if numbers is not None and each is None:
-            firsts = offsets[:-1] + (part_position(numbers) + n_bytes)
+        firsts = None if begin is None else offsets[:-1] + begin + n_bytes
+        if each is not None:
+            firsts = np.fromiter(islice(each, len(some)), np.int64, len(some))
         counter.add(Block(data, offsets, firsts, group))
         n_documents, n_bytes = n_documents + len(some), n_bytes + int(offsets[-1])
     facts = CountFacts(

@@ -5,7 +5,7 @@ column    type     meaning
 ========= ======== ============================================================================================
 ``chunk`` binary   the pre-token, as UTF-8
 ``count`` int64    how often it occurs
-``first`` int64    where it occurs first: a number that rises through the text, or null where nobody knows
+``first`` int64    where it occurs first: a number that rises through the text, or null if unknown
 ``group`` string   the group, such as a language; empty without groups
 ``part``  int8     one of 16 parts of the text, for intervals; 0 if the table has none
 ========= ======== ============================================================================================
@@ -103,7 +103,7 @@ class CountFacts:
     bytes: int = 0
     """Of the documents, in UTF-8."""
     sources: tuple[str, ...] = ()
-    """The files, in order; the numbers of ``first`` begin anew at multiples of 2^40 for each."""
+    """The files, in order; the numbers of ``first`` begin at a multiple of 2^40 in each."""
     numbered: bool = False
     """Whether ``first`` counts through all tables that are to be added, as numbers that the caller gave do."""
     groups: tuple[str, ...] = ()

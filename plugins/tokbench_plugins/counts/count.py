@@ -116,8 +116,8 @@ def count_table(
     Args:
         documents: the texts; no chunk crosses from one to the next.
         numbers: where they are in the corpus: the number of each document, which rises through the whole corpus, or one
-            number for all of them, that of the file or partition, whose documents come in order. Batches and the
-            documents of a batch may be in any order. Without numbers, training can only break ties by the smallest ids.
+            number for all of them, if they are a file or partition in order. Batches, and the documents of a batch that
+            have numbers of their own, may come in any order. Without numbers training needs ``tie: smallest``.
         pattern: a named split or a regular expression.
         group: of all these documents.
         parts: count 16 parts of the text by themselves, for intervals; needs ``numbers``.

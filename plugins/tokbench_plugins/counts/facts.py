@@ -51,13 +51,13 @@ def position(file: int, byte: int) -> int:
 
 
 def part_position(number: int) -> int:
-    """Return where a file or partition begins that a caller numbered; raise InputError if there is no room for it."""
-    return _within(number, 1 << _FILE, "one number for all documents is that of a file or partition")
+    """Return where a file or partition begins that a caller numbered; raise InputError if the number is too large."""
+    return _within(number, 1 << _FILE, "one number for all documents numbers files or partitions")
 
 
 def document_position(number: int) -> int:
-    """Return where a document begins that a caller numbered; raise InputError if there is no room for it."""
-    return _within(number, _DOCUMENT, "number documents from 0, or give one number, that of their file or partition")
+    """Return where a document begins that a caller numbered; raise InputError if the number is too large."""
+    return _within(number, _DOCUMENT, "number documents from 0, or give the number of their file or partition")
 
 
 def _within(number: int, size: int, remedy: str) -> int:

@@ -56,7 +56,7 @@ def _train_counts(
 
 def _check_counts(options: SentencePieceTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
     if options.model_type != "bpe":
-        return "only 'model_type: bpe' is trained on counts: unigram would not count with them in choosing its seeds"
+        return "counts train 'model_type: bpe' alone: unigram would ignore them in choosing its first pieces"
     for name, needed in WORDS_ALONE.items():
         if getattr(options, name) != needed:
             return f"{name!r} needs whole lines, which counts do not have; leave it out, or train on the text"

@@ -102,7 +102,7 @@ def train(
 def train_on_counts(
     tables: Mapping[str, plugin.CountsFile], vocab_size: int, options: SentencePieceTrainOptions
 ) -> SentencePieceTokenizer:
-    """Train a BPE model on words and their counts: the pieces are those of the text, if no line is too long.
+    """Train a BPE model on words and their counts: the pieces are the same as from the text, if no line is too long.
 
     The order of words decides nothing: of equally frequent pairs the library takes the shorter, then the smaller.
 

@@ -72,40 +72,20 @@ def train_with_parity(
     [(122, 122)]
     """
     held = list(documents)
-    texts = _ParityTexts.of(held, parity)
+    texts = _by_language(held)
+    if parity.dev is None:
+        _units(texts, parity.unit)
     plain = min(FIRST_MERGE + parity.rule.global_merges, vocab_size)
     given = train([text for _, text in held], plain, pattern, plugin.silent, **settings)
     del held
-    return train_parity(texts.counted(pattern), vocab_size, parity.rule, given, settings.get("tie", "first"), progress)
+    counted = {language: _count(of_language, pattern) for language, of_language in texts.items()}
+    languages = with_units(counted, pattern, parity)
+    return train_parity(languages, vocab_size, parity.rule, given, settings.get("tie", "first"), progress)
 
 
-class _ParityTexts(NamedTuple):
-    training: Texts
-
-    apart: Texts | None
-    """The text on which parity is measured; ``None`` for the training text."""
-
-    units: Mapping[str, int]
-    """The bytes or documents of the measured text of each language."""
-
-    @classmethod
-    def of(cls, documents: Iterable[tuple[str, str]], parity: ParityTraining) -> _ParityTexts:
-        training = _by_language(documents)
-        apart = None if parity.dev is None else _matching(parity.dev, training)
-        return cls(training, apart, _units(training if apart is None else apart, parity.unit))
-
-    def counted(self, pattern: str | None) -> list[LanguageText]:
-        return [
-            LanguageText(
-                _count(self.training[language], pattern),
-                units,
-                None if self.apart is None else _count(self.apart[language], pattern),
-            )
-            for language, units in self.units.items()
-        ]
-
-
-def with_units(training: Mapping[str, CountedChunks], pattern: str, parity: ParityTraining) -> list[LanguageText]:
+def with_units(
+    training: Mapping[str, CountedChunks], pattern: str | None, parity: ParityTraining
+) -> list[LanguageText]:
     """Return counted languages with their units; the documents of translations are equally many, and so count as one.
 
     >>> [text.units for text in with_units({"en": [(b"low", 2)], "xx": [(b"z", 1)]}, "gpt2", ParityTraining("bytes"))]

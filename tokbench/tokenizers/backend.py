@@ -44,7 +44,7 @@ class GroupedText:
 
 
 class CountsFile(NamedTuple):
-    """A table of counts of pre-tokens, which stands for the text that was counted."""
+    """A table of counts of pre-tokens, instead of the text that was counted."""
 
     path: Path
     sha256: str

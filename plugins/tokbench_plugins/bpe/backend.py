@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
@@ -65,10 +66,16 @@ def load_saved(options: BPELoadOptions, kind: str) -> BPETokenizer:
 
 def check_split(options: Any, tables: Mapping[str, plugin.CountsFile]) -> str:
     """Return why tables cannot be trained on with these options: they were counted with another split."""
-    for name, table in tables.items():
-        if table.pattern != resolve_pattern(options.pattern):
-            counted, wanted = pattern_name(table.pattern), pattern_name(options.pattern)
-            return f"{name} was counted with the split {counted}, and not {wanted}; count again, or change 'pattern'"
+    return split_problem(resolve_pattern(options.pattern), tables)
+
+
+def split_problem(pattern: str, tables: Mapping[str, plugin.CountsFile]) -> str:
+    """Name the first table that was counted with another split."""
+    for table in tables.values():
+        if table.pattern != pattern:
+            counted, wanted = pattern_name(table.pattern), pattern_name(pattern)
+            remedy = f"count again: tokbench count --pattern {shlex.quote(wanted)}"
+            return f"{table.path.name} was counted with the split {counted}, and not {wanted}; {remedy}"
     return ""
 
 

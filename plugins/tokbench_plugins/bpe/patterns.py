@@ -40,6 +40,9 @@ PATTERNS: Final[dict[str, str]] = {
     ),
 }
 
+WORDS: Final = r"[^ \r\n]+|[ \r\n]+"
+"""Words between spaces and line ends, where SentencePiece splits whatever its normalization is."""
+
 SPLIT_NAMES: Final = ", ".join(PATTERNS)
 """For descriptions of options."""
 

@@ -70,11 +70,13 @@ def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log
     A tokenizer that is trained on the table is the one that the texts give. A count that was stopped goes on when the
     command is run again.
     """
+    from tokbench.sources.files import find_files
     from tokbench_plugins.counts.merge import add_tables, available_memory
 
     memory = given["memory"] or available_memory()
     if add:
-        merged = add_tables([Path(name) for name in texts], output, memory, given["min_count"])
+        tables = [path for name in texts for path in find_files(Path(name))]
+        merged = add_tables(tables, output, memory, given["min_count"])
         counted = None
     else:
         counted = _count(texts, output, memory, log, given)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -12,7 +14,15 @@ from numpy.typing import NDArray
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
-from tokbench_plugins.counts.facts import KEY, CountFacts, part_of, schema
+from tokbench_plugins.counts.facts import (
+    COLUMNS,
+    KEY,
+    CountFacts,
+    document_position,
+    part_of,
+    part_position,
+    schema,
+)
 from tokbench_plugins.counts.rows import rows_of
 
 if TYPE_CHECKING:
@@ -29,7 +39,7 @@ class Block(NamedTuple):
     offsets: NDArray[np.int64]
     """int64[d + 1]."""
     firsts: NDArray[np.int64] | None
-    """int64[d], the places where the documents begin; ``None`` if nobody knows."""
+    """int64[d], the places where the documents begin; ``None`` if unknown."""
     group: str = ""
 
 
@@ -95,37 +105,80 @@ def _places(at: NDArray[np.int64], offsets: NDArray[np.int64], firsts: NDArray[n
 
 def count_table(
     documents: Iterable[str],
-    firsts: Iterable[int] | None = None,
+    numbers: Iterable[int] | int | None = None,
     *,
     pattern: str = "gpt4",
     group: str = "",
     parts: bool = False,
 ) -> pa.Table:
-    """Count documents: what a task of Ray, datatrove or Spark calls for each of its batches.
+    """Count documents: what a task of Ray, datatrove, Dask or Spark calls for its batch, file or partition.
 
     Args:
         documents: the texts; no chunk crosses from one to the next.
-        firsts: for each document a number that rises through the whole corpus by at least the bytes of a document, such
-            as the bytes before it; without them, training can only break ties by the smallest ids.
+        numbers: where they are in the corpus: the number of each document, which rises through the whole corpus, or one
+            number for all of them, if they are a file or partition in order. Batches, and the documents of a batch that
+            have numbers of their own, may come in any order. Without numbers training needs ``tie: smallest``.
         pattern: a named split or a regular expression.
         group: of all these documents.
-        parts: count 16 parts of the text by themselves, for intervals; needs ``firsts``.
+        parts: count 16 parts of the text by themselves, for intervals; needs ``numbers``.
 
-    >>> table = count_table(["no no", "no!"], [0, 5], pattern="gpt2")
-    >>> table.to_pydict()["chunk"], table.to_pydict()["count"], table.to_pydict()["first"]
-    ([b'no', b' no', b'!'], [2, 1, 1], [0, 2, 7])
+    Raises:
+        InputError: a number is out of range.
+
+    >>> table = count_table(["no!", "no no"], [1, 0], pattern="gpt2")
+    >>> table.to_pydict()["chunk"], table.to_pydict()["count"]
+    ([b'no', b' no', b'!'], [2, 1, 1])
     """
     import pyarrow as pa
 
     counter = BlockCounter(pattern, parts=parts)
-    texts, numbers = iter(documents), None if firsts is None else iter(firsts)
+    each: Iterator[int] | None = None
+    begin: int | None = None
+    if isinstance(numbers, Iterable):
+        order = sorted(zip(numbers, documents, strict=True), key=itemgetter(0))
+        each, documents = (document_position(number) for number, _ in order), [text for _, text in order]
+    elif numbers is not None:
+        begin = part_position(numbers)
+    texts = iter(documents)
     n_documents = n_bytes = 0
     while some := list(islice(texts, _DOCUMENTS)):
         data, offsets = encode_documents(some)
-        begin = None if numbers is None else np.fromiter(islice(numbers, len(some)), np.int64, len(some))
-        counter.add(Block(data, offsets, begin, group))
+        firsts = None if begin is None else offsets[:-1] + begin + n_bytes
+        if each is not None:
+            firsts = np.fromiter(islice(each, len(some)), np.int64, len(some))
+        counter.add(Block(data, offsets, firsts, group))
         n_documents, n_bytes = n_documents + len(some), n_bytes + int(offsets[-1])
     facts = CountFacts(
-        resolve_pattern(pattern), n_documents, n_bytes, numbered=firsts is not None, groups=(group,), parts=parts
+        resolve_pattern(pattern), n_documents, n_bytes, numbered=numbers is not None, groups=(group,), parts=parts
     )
     return pa.Table.from_batches(counter.rows(), schema().with_metadata({KEY: facts.as_json()}))
+
+
+def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa.Table:
+    """Make a table of counts of what another program has counted or added.
+
+    Args:
+        rows: the columns ``chunk`` (UTF-8 or strings) and ``count``, one row for each chunk; and ``first``, ``group``
+            and ``part``, if there are some.
+        pattern: the split of the text.
+        documents: their number.
+
+    >>> import pyarrow as pa
+    >>> table_of(pa.table({"chunk": ["no", "!"], "count": [2, 1]}), pattern="gpt2").schema.names
+    ['chunk', 'count', 'first', 'group', 'part']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    absent = {"first": pa.nulls, "group": partial(pa.repeat, ""), "part": partial(pa.repeat, pa.scalar(0, pa.int8()))}
+    columns = [rows[name] if name in rows.column_names else absent[name](len(rows)) for name in COLUMNS]
+    table = pa.table(columns, names=COLUMNS).cast(schema()).sort_by([("first", "ascending"), ("chunk", "ascending")])
+    facts = CountFacts(
+        resolve_pattern(pattern),
+        documents,
+        pc.sum(pc.multiply(table["count"], pc.binary_length(table["chunk"]).cast(pa.int64()))).as_py() or 0,
+        numbered="first" in rows.column_names,
+        groups=tuple(sorted(table["group"].unique().to_pylist())),
+        parts=bool(pc.max(table["part"]).as_py()),
+    )
+    return table.replace_schema_metadata({KEY: facts.as_json()})

@@ -5,7 +5,7 @@ column    type     meaning
 ========= ======== ============================================================================================
 ``chunk`` binary   the pre-token, as UTF-8
 ``count`` int64    how often it occurs
-``first`` int64    where it occurs first: a number that rises through the text, or null where nobody knows
+``first`` int64    where it occurs first: a number that rises through the text, or null if unknown
 ``group`` string   the group, such as a language; empty without groups
 ``part``  int8     one of 16 parts of the text, for intervals; 0 if the table has none
 ========= ======== ============================================================================================
@@ -37,6 +37,7 @@ VERSION: Final = 1
 COLUMNS: Final = ("chunk", "count", "first", "group", "part")
 PARTS: Final = 16
 _FILE: Final = 40
+_DOCUMENT: Final = 257 << 20  # bytes, and an odd number of megabytes, so that documents take turns in the parts
 _BLOCK: Final = 20
 
 
@@ -47,6 +48,22 @@ def position(file: int, byte: int) -> int:
     (7, True)
     """
     return (file << _FILE) + byte
+
+
+def part_position(number: int) -> int:
+    """Return where a file or partition begins that a caller numbered; raise InputError if the number is too large."""
+    return _within(number, 1 << _FILE, "one number for all documents numbers files or partitions")
+
+
+def document_position(number: int) -> int:
+    """Return where a document begins that a caller numbered; raise InputError if the number is too large."""
+    return _within(number, _DOCUMENT, "number documents from 0, or give the number of their file or partition")
+
+
+def _within(number: int, size: int, remedy: str) -> int:
+    if not 0 <= number < (1 << 63) // size:
+        raise plugin.InputError(f"number {number:,} is not within 0 and {(1 << 63) // size - 1:,}: {remedy}")
+    return int(number) * size
 
 
 def part_of(positions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -86,7 +103,7 @@ class CountFacts:
     bytes: int = 0
     """Of the documents, in UTF-8."""
     sources: tuple[str, ...] = ()
-    """The files, in order; the numbers of ``first`` begin anew at multiples of 2^40 for each."""
+    """The files, in order; the numbers of ``first`` begin at a multiple of 2^40 in each."""
     numbered: bool = False
     """Whether ``first`` counts through all tables that are to be added, as numbers that the caller gave do."""
     groups: tuple[str, ...] = ()

@@ -105,7 +105,7 @@ def merge(
     connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
     unfinished.replace(output)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
-    columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late})"
+    columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late or 'NULL'})"
     return Merged(facts, *_numbers(connection, f"SELECT {columns} FROM ({by_chunk})"))
 
 
@@ -174,9 +174,18 @@ def has_order(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     return _numbers(connection, f"SELECT count(*) FROM {_table(path)} WHERE first IS NULL") == [0]
 
 
-def chunks_in_order(connection: duckdb.DuckDBPyConnection, path: Path, *, one_row_each: bool) -> Iterator[Any]:
+def groups_in_order(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    """Return the groups of a table, in the order of first occurrence."""
+    rows = connection.execute(f'SELECT "group" FROM {_table(path)} GROUP BY 1 ORDER BY min(first), 1').fetchall()
+    return [name for (name,) in rows]
+
+
+def chunks_in_order(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, one_row_each: bool = False, group: str | None = None
+) -> Iterator[Any]:
     """Yield batches of ``chunk`` and ``count``, a row a chunk, in the order of first occurrence."""
-    query = f"SELECT chunk, sum(count)::BIGINT AS count FROM {_table(path)} GROUP BY chunk ORDER BY min(first), chunk"
+    some = "" if group is None else f'WHERE "group" = {_quoted(group)} '
+    query = f"SELECT chunk, sum(count)::BIGINT AS count FROM {_table(path)} {some}GROUP BY 1 ORDER BY min(first), chunk"
     if one_row_each:  # in that order already
         query = f"SELECT chunk, count FROM {_table(path)}"
     batches: Any = connection.sql(query).to_arrow_reader(1 << 18)

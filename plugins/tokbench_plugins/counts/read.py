@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from tokbench import plugin
 from tokbench_plugins.bpe.artefact import TrainingText
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.counts.facts import read_facts
-from tokbench_plugins.counts.merge import add_tables, available_memory, chunks_in_order, engine, has_order
+from tokbench_plugins.counts.merge import (
+    add_tables,
+    available_memory,
+    chunks_in_order,
+    engine,
+    groups_in_order,
+    has_order,
+)
 from tokbench_plugins.counts.rows import check_counts, gather
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def counts_of_tables(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> Counts:
@@ -23,25 +35,60 @@ def counts_of_tables(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> Count
         InputError: a table is damaged.
         BackendError: ``tie`` is ``first``, and a table does not know where its chunks occurred first.
     """
+    with _one_table(tables) as (path, folder):
+        return read_counts(path, tie, folder)
+
+
+def counts_of_groups(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> dict[str, Counts]:
+    """Return the chunks of each group, groups and chunks in the order of first occurrence.
+
+    A table without groups is one, named like the table.
+
+    Raises:
+        As :func:`counts_of_tables`.
+    """
+    if not has_groups(tables):
+        return {name: counts_of_tables({name: table}, tie) for name, table in tables.items()}
+    with _one_table(tables) as (path, folder), engine(available_memory(), folder) as connection:
+        _check_order(connection, path, tie)
+        groups = groups_in_order(connection, path)
+        counts = {group: gather(chunks_in_order(connection, path, group=group)) for group in groups}
+        for one in counts.values():
+            check_counts(one, read_facts(path), path)
+        return counts
+
+
+def has_groups(tables: Mapping[str, plugin.CountsFile]) -> bool:
+    """Tell whether a table has groups."""
+    return any(set(read_facts(table.path).groups) - {""} for table in tables.values())
+
+
+@contextmanager
+def _one_table(tables: Mapping[str, plugin.CountsFile]) -> Iterator[tuple[Path, Path]]:
+    """Make a table of several; also give a folder for what memory does not hold."""
     with TemporaryDirectory(prefix="tokbench-counts-") as folder:
         paths = [table.path for table in tables.values()]
         path = paths[0]
         if len(paths) > 1:
             path = Path(folder, "all.counts")
             add_tables(paths, path, available_memory())
-        return read_counts(path, tie, folder=Path(folder))
+        yield path, Path(folder)
 
 
 def read_counts(path: Path, tie: Tie, folder: Path) -> Counts:
     """Return the chunks of one table; ``folder`` is for what memory does not hold."""
     facts = read_facts(path)
     with engine(available_memory(), folder) as connection:
-        if tie == "first" and not has_order(connection, path):
-            message = "does not know where its chunks occur first; train with 'tie: smallest', or count with firsts"
-            raise plugin.BackendError(f"{path}: {message}")
+        _check_order(connection, path, tie)
         counts = gather(chunks_in_order(connection, path, one_row_each=not facts.parts and len(facts.groups) < 2))  # noqa: PLR2004
     check_counts(counts, facts, path)
     return counts
+
+
+def _check_order(connection: duckdb.DuckDBPyConnection, path: Path, tie: Tie) -> None:
+    if tie == "first" and not has_order(connection, path):
+        message = "does not know where its chunks occur first; train with 'tie: smallest', or count with numbers"
+        raise plugin.BackendError(f"{path}: {message}")
 
 
 def text_of_tables(tables: Mapping[str, plugin.CountsFile]) -> TrainingText:

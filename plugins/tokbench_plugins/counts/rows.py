@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,7 +91,7 @@ def check_counts(counts: Counts, facts: CountFacts, path: Path | str) -> None:
         whole = scan.ends(counts.data, offsets).size == counts.counts.size
     elif whole:
         split = Splitter(facts.pattern)
-        whole = all(len(split(bytes(data[a:b]).decode())) == 1 for a, b in pairwise(offsets))
+        whole = all(len(split(chunk.decode())) == 1 for chunk, _ in counts.chunks())
     if not whole:
         message = f"holds chunks that the split {facts.pattern_name} does not give; count again with this split"
         raise plugin.InputError(f"{path}: {message}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench_plugins.bpe.backend import split_problem
+from tokbench_plugins.bpe.patterns import WORDS
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
-from tokbench_plugins.sentencepiece.options import SentencePieceTrainOptions
+from tokbench_plugins.sentencepiece.options import WORDS_ALONE, SentencePieceTrainOptions
 
 
 class SentencePieceLoadOptions(plugin.Options):
@@ -38,12 +40,37 @@ def _train(
     return tokenizer
 
 
+def _train_counts(
+    tables: Mapping[str, plugin.CountsFile],
+    vocab_size: int,
+    options: SentencePieceTrainOptions,
+    progress: plugin.TrainProgress,
+) -> plugin.Tokenizer:
+    from tokbench_plugins.sentencepiece.train import train_on_counts
+
+    progress(0, 1)
+    tokenizer = train_on_counts(tables, vocab_size, options)
+    progress(1, 1)
+    return tokenizer
+
+
+def _check_counts(options: SentencePieceTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
+    if options.model_type != "bpe":
+        return "counts train 'model_type: bpe' alone: unigram would ignore them in choosing its first pieces"
+    for name, needed in WORDS_ALONE.items():
+        if getattr(options, name) != needed:
+            return f"{name!r} needs whole lines, which counts do not have; leave it out, or train on the text"
+    return split_problem(WORDS, tables)
+
+
 SPEC = plugin.BackendSpec(
     name="sentencepiece",
     summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
     load=_load,
     load_options=SentencePieceLoadOptions,
     train=_train,
+    train_counts=_train_counts,
+    check_counts=_check_counts,
     train_options=SentencePieceTrainOptions,
     requires=("sentencepiece",),
     install="pip install sentencepiece",

@@ -16,6 +16,15 @@ REPAIRS: Final[Mapping[str, Mapping[str, bool | str]]] = {
     **dict.fromkeys(("nfc", "nfd", "nfkc", "nfkd", "control", "casing"), _IDENTITY),
 }
 """By cause of a loss, the options that prevent it."""
+WORDS_ALONE: Final[Mapping[str, object]] = {
+    "input_sentence_size": 0,
+    "normalization_rule_tsv": None,
+    "add_dummy_prefix": True,
+    "remove_extra_whitespaces": True,
+    "split_by_whitespace": True,
+    "allow_whitespace_only_pieces": False,
+}
+"""Options, with the values under which words and their counts give the pieces of their lines."""
 
 
 def _option(default: Any, description: str, **limits: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sentencepiece import SentencePieceTrainer
 
-from tokbench.foundation.errors import BackendError
+from tokbench import plugin
+from tokbench.foundation.errors import BackendError, shortened
 from tokbench_plugins.sentencepiece.options import SentencePieceTrainOptions
 from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer, make_tokenizer
 
@@ -65,7 +66,9 @@ class _Lines:
         )
 
 
-def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrainOptions) -> SentencePieceTokenizer:
+def train(
+    documents: Iterable[str], vocab_size: int, options: SentencePieceTrainOptions, input_format: str = ""
+) -> SentencePieceTokenizer:
     r"""Train a model on the lines of the documents.
 
     No piece holds a line feed, and none is learned from lines that are too long; the tokenizer's ``notes`` count these.
@@ -83,6 +86,7 @@ def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrain
             model_writer=model,
             vocab_size=vocab_size,
             minloglevel=_ERRORS_ONLY,
+            input_format=input_format,
             **options.arguments(),
         )
     except (RuntimeError, ValueError) as error:
@@ -93,6 +97,34 @@ def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrain
             raise BackendError(f"sentencepiece has no line to train on: {reason}") from error
         raise BackendError(f"sentencepiece does not train: {_readable(str(error))}") from error
     return make_tokenizer(model.getvalue(), lines.notes)
+
+
+def train_on_counts(
+    tables: Mapping[str, plugin.CountsFile], vocab_size: int, options: SentencePieceTrainOptions
+) -> SentencePieceTokenizer:
+    """Train a BPE model on words and their counts: the pieces are the same as from the text, if no line is too long.
+
+    The order of words decides nothing: of equally frequent pairs the library takes the shorter, then the smaller.
+
+    Raises:
+        BackendError: a word has a tab, and the normalization does not make it a space.
+    """
+    from tokbench_plugins.counts.read import counts_of_tables
+
+    words = counts_of_tables(tables, "smallest").chunks()
+    return train(_rows(words, options.normalization_rule_name), vocab_size, options, "tsv")
+
+
+def _rows(words: Iterable[tuple[bytes, int]], normalization: str) -> Iterator[str]:
+    for data, count in words:
+        word = data.decode()
+        if "\t" in word and not normalization.startswith("nmt"):
+            message = (
+                f"the word {shortened(word, 40)!r} has a tab, which normalization_rule_name: {normalization} keeps"
+            )
+            raise plugin.BackendError(f"{message}; train on the text, or with nmt_nfkc")
+        if word[0] not in " \r\n":
+            yield word.replace("\t", " ") + f"\t{count}"
 
 
 def _readable(message: str) -> str:

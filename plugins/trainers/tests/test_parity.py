@@ -1,6 +1,7 @@
 """Parity-aware training: the literal loop, the fast form, the rules of the paper, and what users are told."""
 
 import json
+import random
 
 import pytest
 from hypothesis import given, settings
@@ -9,10 +10,12 @@ from literal_parity import MeasuredText, train_parity_literally
 
 import tokbench
 from tokbench.foundation.errors import BackendError
+from tokbench.plugin import silent
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.bpe.artefact import read_artefact
 from tokbench_plugins.bpe.vocabulary import token_bytes_of
+from tokbench_trainers.parity.parity_bpe import SPEC, ParityTrainOptions
 from tokbench_trainers.parity.rule import ParityRule
 from tokbench_trainers.parity.training import ParityTraining, train_with_parity
 
@@ -130,6 +133,69 @@ def test_options_are_in_the_artefact(tmp_path):
 def test_what_cannot_be_compared_is_refused(texts, options, message):
     with pytest.raises(BackendError, match=message):
         tokbench.train("parity_bpe", texts, 300, store=False, **options)
+
+
+WORDS = ["low", "lower", "new", "newer", "été", "東京", "12", "zz", "'s"]
+
+
+def counted(path, texts):
+    """A table of numbered documents of groups, its parts in random order."""
+    pytest.importorskip("duckdb")
+    import pyarrow.parquet as pq
+
+    from tokbench_plugins.counts.count import count_table
+    from tokbench_plugins.counts.merge import add_tables
+    from tokbench_plugins.counts.source import CountsOptions, CountsSource
+
+    paths = []
+    for number, group, text in random.Random(0).sample(texts, len(texts)):
+        paths.append(path.with_suffix(f".{number}"))
+        pq.write_table(count_table([text], [number], group=group), paths[-1])
+    add_tables(paths, path, 1 << 28)
+    return CountsSource(CountsOptions(path=path)).counts
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("several", [False, True])
+def test_counts_give_the_merges_of_the_text(tmp_path, seed, several):
+    rng = random.Random(seed)
+    texts = [(group, " ".join(rng.choices(WORDS, k=rng.randrange(1, 20)))) for _ in range(5) for group in "zxy"]
+    if several:
+        texts.sort(key=lambda one: "zxy".index(one[0]))
+    numbered = [(number, group, text) for number, (group, text) in enumerate(texts)]
+    tables = {"all": counted(tmp_path / "all.counts", numbered)}
+    if several:
+        tables = {
+            name: counted(tmp_path / name, [(k, "", text) for k, group, text in numbered if group == name])
+            for name in "zxy"
+        }
+    rule = {"global_merges": rng.choice([0, 5]), "window": rng.choice([0, 4])}
+    for tie in ("first", "smallest"):
+        options = ParityTrainOptions(unit=rng.choice(["bytes", "documents"]), tie=tie, **rule)
+        if seed % 3 == 0:
+            for group in "xyz":
+                (tmp_path / f"{group}.txt").write_text("\n".join(text[::-1] for name, text in texts if name == group))
+            options = options.model_copy(update={"dev": tmp_path})
+        assert SPEC.check_counts(options, tables) == ""
+        merges = SPEC.train_counts(tables, 280, options, silent).merges
+        assert list(merges) == train_with_parity(texts, 280, "gpt4", options.parity, tie=tie)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "message"),
+    [
+        ([("", ["a"])], {"unit": "bytes"}, "a table of each"),
+        ([("", ["a"]), ("x", ["a"])], {"unit": "bytes"}, "have groups and some have none"),
+        ([("", ["a"]), ("", ["a", "b"])], {"unit": "documents"}, "unequal numbers of documents"),
+        ([("x", ["a"]), ("y", ["a"])], {"unit": "bytes", "pattern": "gpt2"}, "gpt4, and not gpt2"),
+    ],
+)
+def test_counts_that_are_refused(tmp_path, texts, options, message):
+    tables = {
+        str(k): counted(tmp_path / str(k), [(number, group, text) for number, text in enumerate(some)])
+        for k, (group, some) in enumerate(texts)
+    }
+    assert message in SPEC.check_counts(ParityTrainOptions(**options), tables)
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from tokbench.sources.files import read_documents
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.counts import local, pieces
-from tokbench_plugins.counts.count import count_table
+from tokbench_plugins.counts.count import count_table, table_of
 from tokbench_plugins.counts.facts import PARTS, part_of, read_facts
 from tokbench_plugins.counts.merge import add_tables
 from tokbench_plugins.counts.pieces import Reading, find
@@ -206,20 +206,48 @@ def test_parts_add_up(tmp_path, monkeypatch):
     assert {"chunk": list(one.index), "count": list(one)} == rows(tmp_path / "whole")
 
 
-def test_tables_add_up_in_any_order_of_parts(tmp_path):
+@pytest.mark.parametrize("numbered", ["documents", "files"])
+def test_tables_add_up_in_any_order_of_parts(tmp_path, numbered):
     documents = texts(50, 300, seed=5)
-    starts = [sum(len(text.encode()) for text in documents[:k]) for k in range(len(documents))]
-    order = list(range(5))
-    random.Random(0).shuffle(order)
+    shuffled = random.Random(0).sample(list(enumerate(documents)), len(documents))
+    batches = [shuffled[k : k + 10] for k in range(0, 50, 10)]
+    if numbered == "files":
+        batches = [[(k, text) for text in documents[10 * k : 10 * k + 10]] for k in (3, 1, 4, 0, 2)]
     paths = []
-    for k in order:
+    for k, batch in enumerate(batches):
         paths.append(tmp_path / f"{k}.counts")
-        some = slice(10 * k, 10 * k + 10)
-        pq.write_table(count_table(documents[some], starts[some]), paths[-1])
+        numbers, some = zip(*batch, strict=True)
+        pq.write_table(count_table(some, numbers if numbered == "documents" else numbers[0]), paths[-1])
     merged = add_tables(paths, tmp_path / "all.counts", MEMORY)
     assert rows(tmp_path / "all.counts") == expected(documents, "gpt4")
-    assert merged.facts.documents == len(documents)
+    assert (merged.facts.documents, merged.late) == (len(documents), 0)
     assert read_facts(tmp_path / "all.counts") == merged.facts
+
+
+def test_documents_of_a_batch_come_in_any_order():
+    table = count_table(["b a", "a b"], [7, 3], pattern="gpt2")
+    assert table["chunk"].to_pylist() == [b"a", b" b", b"b", b" a"]
+    assert table.equals(count_table(["a b", "b a"], [3, 7], pattern="gpt2"))
+
+
+@pytest.mark.parametrize("numbers", [[-1], [1 << 60], 1 << 33])
+def test_numbers_out_of_range(numbers):
+    with pytest.raises(InputError, match="number"):
+        count_table(["a"], numbers)
+
+
+def test_counts_of_another_program(tmp_path):
+    documents = texts(20, 200, seed=7)
+    wanted = expected(documents, "gpt4")
+    path = tmp_path / "words.counts"
+    pq.write_table(table_of(pa.table({**wanted, "first": range(len(wanted["chunk"]))}), documents=20), path)
+    assert rows(path) == wanted
+    facts = read_facts(path)
+    assert facts.bytes == sum(len(text.encode()) for text in documents)
+    assert (facts.documents, facts.pattern_name, facts.numbered, facts.parts) == (20, "gpt4", True, False)
+    unordered = table_of(pa.table({"chunk": ["b", "a"], "count": pa.array([1, 2], pa.int32())}))
+    assert unordered["chunk"].to_pylist() == [b"a", b"b"]
+    assert unordered["first"].null_count == 2
 
 
 def test_tables_of_files_add_up_in_order(tmp_path):

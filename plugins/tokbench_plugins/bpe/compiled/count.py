@@ -6,7 +6,8 @@ Different chunks keep the order of first occurrence, because it breaks ties in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,12 @@ class Counts(NamedTuple):
         """Put counts into arrays."""
         data, offsets = encode_documents(list(counts))
         return cls(data, offsets, np.fromiter(counts.values(), np.int64, len(counts)))
+
+    def chunks(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the UTF-8 of each chunk with its count."""
+        data = self.data[: self.offsets[-1]].tobytes()
+        for (start, end), count in zip(pairwise(self.offsets.tolist()), self.counts.tolist(), strict=True):
+            yield data[start:end], count
 
 
 class ChunkCounter:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.jit import compiled, inlined
 from tokbench_plugins.bpe.compiled.scan_ascii import GPT2, GPT4, O200K, WINDOW, chunk_starts, highest_bit, lowest_bit
-from tokbench_plugins.bpe.patterns import pattern_name
+from tokbench_plugins.bpe.patterns import WORDS, pattern_name
 
 # What is not a letter. OTHER is everything else: it, the apostrophe, the slash and the marks are
 # [^\s\p{L}\p{N}]; BLANK is U+0020, NEWLINE \r and \n, SPACE any other \s; END comes after the text.
@@ -230,16 +230,32 @@ def _o200k() -> _Automaton:
     return automaton
 
 
+def _words() -> _Automaton:
+    automaton = _Automaton()
+    spaces: _Moves = [([BLANK, NEWLINE], "spaces", 0)]
+    word: _Moves = [([*_LETTERS, *_SIGNS, NUMBER, SPACE], "word", 0)]
+    automaton.add("start", word + spaces)
+    automaton.add("word", word)
+    automaton.add("spaces", spaces)
+    return automaton
+
+
 class Scanned(NamedTuple):
     """Two readers of a split: for any text, and for windows of ASCII."""
 
     automaton: Callable[[], _Automaton]
     ascii_kind: int
-    """The rules of :func:`.scan_ascii.chunk_starts`."""
+    """The rules of :func:`.scan_ascii.chunk_starts`, or ``NO_RULES``."""
 
 
-AUTOMATA: Final = {"gpt2": Scanned(_gpt2, GPT2), "gpt4": Scanned(_gpt4, GPT4), "o200k": Scanned(_o200k, O200K)}
-"""The scanned splits, by their names in :data:`..patterns.PATTERNS`."""
+NO_RULES: Final = -1
+AUTOMATA: Final = {
+    "gpt2": Scanned(_gpt2, GPT2),
+    "gpt4": Scanned(_gpt4, GPT4),
+    "o200k": Scanned(_o200k, O200K),
+    WORDS: Scanned(_words, NO_RULES),
+}
+"""The scanned splits, by :func:`..patterns.pattern_name`."""
 
 
 @cache
@@ -310,7 +326,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) 
     for document in range(offsets.size - 1):
         i, end = offsets[document], offsets[document + 1]
         while i < end:
-            if i + WINDOW <= data.size:
+            if kind != NO_RULES and i + WINDOW <= data.size:
                 starts = chunk_starts(data, i, end - i, kind)
                 if starts:
                     begin = i

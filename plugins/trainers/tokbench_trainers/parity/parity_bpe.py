@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,12 +10,14 @@ from typing import Final
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
+from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, Pair
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import BPELoadOptions, load_saved, saved_files
+from tokbench_plugins.bpe.backend import BPELoadOptions, check_split, load_saved, saved_files
+from tokbench_plugins.bpe.engines import check_engine
 from tokbench_plugins.regex_bpe import RegexBPETrainOptions
 from tokbench_trainers.parity.rule import ParityRule
-from tokbench_trainers.parity.training import ParityTraining, Unit, train_with_parity, with_languages
+from tokbench_trainers.parity.train_parity import train_parity
+from tokbench_trainers.parity.training import ParityTraining, Unit, train_with_parity, with_languages, with_units
 from tokbench_trainers.ruled import special_behind
 
 _ENDING: Final = ".txt"
@@ -77,9 +79,47 @@ def _train(
     parity, digest = options.parity, CorpusDigest()
     text = list(with_languages(documents, digest))
     merges = train_with_parity(text, vocab_size, options.pattern, parity, progress, **options.settings)
+    return _made(merges, options, TrainingRecord(vocab_size, options.tie, digest.corpus, "parity_bpe", parity.record))
+
+
+def _train_counts(
+    tables: Mapping[str, plugin.CountsFile],
+    vocab_size: int,
+    options: ParityTrainOptions,
+    progress: plugin.TrainProgress,
+) -> BPETokenizer:
+    check_engine("numba")
+    from tokbench_plugins.bpe.compiled.train import train_counts
+    from tokbench_plugins.counts.read import counts_of_groups, counts_of_tables, text_of_tables
+
+    parity, tie = options.parity, options.tie
+    training = {language: list(counts.chunks()) for language, counts in counts_of_groups(tables, tie).items()}
+    languages = with_units(training, options.pattern, parity)
+    plain = min(FIRST_MERGE + parity.rule.global_merges, vocab_size)
+    given = train_counts(counts_of_tables(tables, tie), plain, tie) if plain > FIRST_MERGE else ()
+    merges = train_parity(languages, vocab_size, parity.rule, given, tie, progress)
+    return _made(merges, options, TrainingRecord(vocab_size, tie, text_of_tables(tables), "parity_bpe", parity.record))
+
+
+def _made(merges: Sequence[Pair], options: ParityTrainOptions, record: TrainingRecord) -> BPETokenizer:
     special = special_behind(FIRST_MERGE + len(merges), options.special_tokens)
-    record = TrainingRecord(vocab_size, options.tie, digest.corpus, "parity_bpe", parity.record)
     return BPETokenizer(merges, options.pattern, special, engine=options.engine, training=record)
+
+
+def _check_counts(options: ParityTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
+    if problem := check_split(options, tables):
+        return problem
+    from tokbench_plugins.counts.facts import read_facts
+
+    groups = [set(read_facts(table.path).groups) - {""} for table in tables.values()]
+    if any(groups) and not all(groups):
+        return "some of these tables have groups and some have none: count all with --group"
+    if len(set[str]().union(*groups) or tables) < 2:  # noqa: PLR2004 - parity is between two
+        return "parity is between languages: give a table of each, or count with --group"
+    translated = len({table.documents for table in tables.values()}) == 1
+    if options.unit == "documents" and options.dev is None and not any(groups) and not translated:
+        return "unit: documents needs translations, but the tables have unequal numbers of documents; write unit: bytes"
+    return ""
 
 
 SPEC = plugin.BackendSpec(
@@ -88,6 +128,8 @@ SPEC = plugin.BackendSpec(
     load=partial(load_saved, kind="parity_bpe"),
     load_options=BPELoadOptions,
     train=_train,
+    train_counts=_train_counts,
+    check_counts=_check_counts,
     train_options=ParityTrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,

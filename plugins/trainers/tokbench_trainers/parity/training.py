@@ -72,38 +72,38 @@ def train_with_parity(
     [(122, 122)]
     """
     held = list(documents)
-    texts = _ParityTexts.of(held, parity)
+    texts = _by_language(held)
+    if parity.dev is None:
+        _units(texts, parity.unit)
     plain = min(FIRST_MERGE + parity.rule.global_merges, vocab_size)
     given = train([text for _, text in held], plain, pattern, plugin.silent, **settings)
     del held
-    return train_parity(texts.counted(pattern), vocab_size, parity.rule, given, settings.get("tie", "first"), progress)
+    counted = {language: _count(of_language, pattern) for language, of_language in texts.items()}
+    languages = with_units(counted, pattern, parity)
+    return train_parity(languages, vocab_size, parity.rule, given, settings.get("tie", "first"), progress)
 
 
-class _ParityTexts(NamedTuple):
-    training: Texts
+def with_units(
+    training: Mapping[str, CountedChunks], pattern: str | None, parity: ParityTraining
+) -> list[LanguageText]:
+    """Return counted languages with their units; the documents of translations are equally many, and so count as one.
 
-    apart: Texts | None
-    """The text on which parity is measured; ``None`` for the training text."""
+    >>> [text.units for text in with_units({"en": [(b"low", 2)], "xx": [(b"z", 1)]}, "gpt2", ParityTraining("bytes"))]
+    [6, 1]
+    """
+    if parity.dev is not None:
+        apart = _matching(parity.dev, training)
+        units = _units(apart, parity.unit)
+        return [LanguageText(training[name], units[name], _count(apart[name], pattern)) for name in training]
+    by_bytes = parity.unit == "bytes"
+    return [
+        LanguageText(chunks, sum(len(chunk) * times for chunk, times in chunks) if by_bytes else 1)
+        for chunks in training.values()
+    ]
 
-    units: Mapping[str, int]
-    """The bytes or documents of the measured text of each language."""
 
-    @classmethod
-    def of(cls, documents: Iterable[tuple[str, str]], parity: ParityTraining) -> _ParityTexts:
-        training = _by_language(documents)
-        apart = None if parity.dev is None else _matching(parity.dev, training)
-        return cls(training, apart, _units(training if apart is None else apart, parity.unit))
-
-    def counted(self, pattern: str | None) -> list[LanguageText]:
-        def count(texts: Texts, language: str) -> CountedChunks:
-            return [(chunk.encode(), times) for chunk, times in count_chunks(texts[language], pattern).items()]
-
-        return [
-            LanguageText(
-                count(self.training, language), units, None if self.apart is None else count(self.apart, language)
-            )
-            for language, units in self.units.items()
-        ]
+def _count(texts: Iterable[str], pattern: str | None) -> CountedChunks:
+    return [(chunk.encode(), times) for chunk, times in count_chunks(texts, pattern).items()]
 
 
 def _by_language(documents: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -118,7 +118,7 @@ def _by_language(documents: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return texts
 
 
-def _matching(dev: Texts, texts: Texts) -> Texts:
+def _matching(dev: Texts, texts: Mapping[str, object]) -> Texts:
     for language in sorted(texts.keys() ^ dev.keys()):
         has, lacks = ("the training text", "dev") if language in texts else ("dev", "the training text")
         raise plugin.BackendError(f"{has} has the language {language!r}, and {lacks} does not; both must have the same")

@@ -5,7 +5,6 @@ import random
 import pyarrow.parquet as pq
 
 from tokbench_plugins.counts.count import count_table
-from tokbench_plugins.counts.facts import position
 
 WORDS = {
     "de": ["Haus", "Häuser", " Maus", " der", " die", " und", "2024", ", ", "\n"],
@@ -20,8 +19,5 @@ def corpus(language, seed, documents=30):
 
 
 def write_table(path, documents, file=0, pattern="gpt4", group=""):
-    starts = [position(file, 0)]
-    for text in documents[:-1]:
-        starts.append(starts[-1] + len(text.encode()))
-    pq.write_table(count_table(documents, starts, pattern=pattern, group=group), path)
+    pq.write_table(count_table(documents, file, pattern=pattern, group=group), path)
     return path

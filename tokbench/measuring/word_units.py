@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.gold import GOLD_UNITS
-from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, uninstalled
+from tokbench.corpus.words.units import UNIT_NAMES, CountedUnit, Unit, default_unit, foreign, uninstalled
 from tokbench.measuring.encoded_shard import EncodedShard, TokenEnds
 from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric, Sums
@@ -54,7 +54,7 @@ class WordOptions(Options):
 class UnitSums(NamedTuple):
     """Sums over words, and the units of all shards in them."""
 
-    units: frozenset[Unit]
+    units: frozenset[CountedUnit]
     sums: Sums
     lacking: str = ""
 

@@ -20,7 +20,7 @@ from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.counts.count import count_table
-from tokbench_plugins.counts.facts import position, read_facts
+from tokbench_plugins.counts.facts import read_facts
 from tokbench_plugins.mixtures import mixing
 from tokbench_plugins.mixtures.languages import LanguageCounts, LanguageTable, read_languages
 
@@ -108,7 +108,7 @@ def test_counts_beyond_32_bits_do_not_overflow(tmp_path):
     paths = {name: tmp_path / f"{name}.counts" for name in ("big", "small")}
     times = [10**15 * count.as_py() for count in table["count"]]
     pq.write_table(table.set_column(at, "count", [times]), paths["big"])
-    pq.write_table(count_table(["ba"], [position(1, 0)]), paths["small"])
+    pq.write_table(count_table(["ba"], 1), paths["small"])
     tables = [LanguageTable(name, path, read_facts(path)) for name, path in paths.items()]
     mixed = mixing.mix(read_languages(tables, list(paths), tmp_path), 1.0)
     assert mixed.counts.min() > 0

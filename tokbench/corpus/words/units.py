@@ -13,11 +13,12 @@ from typing import Final, Literal
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.morae import MORAE_OF, morae_work
 
-Unit = Literal[
-    "uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct", "pretoken"
-]
+Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct"]
 
-UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
+CountedUnit = Unit | Literal["pretoken"]
+"""Pre-tokens are the words of tables of counts."""
+
+UNIT_NAMES: Final[dict[CountedUnit, tuple[str, str]]] = {
     "uax29": ("word (UAX #29)", "words (UAX #29)"),
     "icu": ("word (ICU)", "words (ICU)"),
     "whitespace": ("word (whitespace)", "words (whitespace)"),

@@ -54,7 +54,7 @@ PICTURES: Final = {
     f"{ASSETS}/lorenz.webp": Picture("multilingual", "lorenz-languages.png"),
     f"{ASSETS}/overlap.webp": Picture("overlap", "groups-languages-gemma-3-divergence-from-others.png"),
     f"{ASSETS}/agreement.webp": Picture("overlap", "tokenizers-languages-boundaries-shared-F1.png"),
-    f"{ASSETS}/larger.webp": Picture("code", "size-library.png"),
+    f"{ASSETS}/larger.webp": Picture("code", "size.png"),
 }
 
 TYPED: Final = (

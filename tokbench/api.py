@@ -279,13 +279,13 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
     """Make the cells, even after Ctrl-C; return them and the phase in which the run was stopped."""
     if stopped:
         evaluation.interrupted = True
-    progress("making cells", 0, 1)
+    progress("computing metrics", 0, 1)
     try:
         finished = finish(checked.plan, checked.prepared, evaluation)
     except KeyboardInterrupt:
         stopped = "cells"
         finished = finish(checked.plan, checked.prepared, evaluation)
-    progress("making cells", 1, 1)
+    progress("computing metrics", 1, 1)
     return finished, stopped
 
 

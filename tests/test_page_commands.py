@@ -37,6 +37,10 @@ NOT_RUN = {
     "tokbench cost mytexts/ -t gpt-4o -t transformers": "needs the network",
     "tokbench undertrained": "needs the weights of a model: the tests of tokbench-models have some",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
+    "tokbench count": "tests/plugins/counts and tests/plugins/mixtures run these pages",
+    "tokbench train --backend regex_bpe:gpt4 --counts": "the same",
+    "tokbench run counted.yaml": "the same",
+    "tokbench run shares.yaml": "the same",
 }
 """By the beginning of commands that are not run here, the reason."""
 

@@ -1,11 +1,14 @@
 """Every example in a help text runs: it is taken from the text itself, and typed in a folder that has its files."""
 
+import json
 import re
 import shlex
 import shutil
 
 import click
+import pyarrow.parquet as pq
 import pytest
+import zstandard
 from click.testing import CliRunner
 
 import tokbench
@@ -13,6 +16,7 @@ from tokbench.cli.main import tokbench as command
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.segmentation.segment import recipe_of
+from tokbench_plugins.counts.count import count_table
 
 CONFIG = """\
 schema: tokbench/1
@@ -73,6 +77,11 @@ def folder(tmp_path_factory):
     (base / "texts" / "mine.txt").write_text("\n".join(lines), encoding="utf-8")
     (base / "mine.yaml").write_text(CONFIG, encoding="utf-8")
     tokbench.train("regex_bpe:gpt4", lines, 300).export("huggingface", base / "tokenizer.json")
+    (base / "web").mkdir()
+    rows = "".join(json.dumps({"lang": "en", "text": line}) + "\n" for line in lines)
+    (base / "web" / "a.jsonl.zst").write_bytes(zstandard.compress(rows.encode()))
+    for name in ("monday", "tuesday", "news"):
+        pq.write_table(count_table(lines, 0), base / f"{name}.counts")
     return base
 
 

@@ -351,7 +351,10 @@ class _Planner:
                 continue
             if planned.spec.train_counts is None:
                 able = ", ".join(spec.name for spec in self._registry.backends if spec.train_counts)
-                self._problem(path, f"backend {planned.spec.name!r} cannot be trained on counts: it needs the text; these can: {able}")
+                self._problem(
+                    path,
+                    f"backend {planned.spec.name!r} cannot be trained on counts: it needs the text; these can: {able}",
+                )
             elif len(tables) < len(planned.train_on):
                 self._problem(path, "counts and texts cannot be mixed; count the texts, and add the tables")
             elif problem := planned.spec.check_counts(planned.options, tables):

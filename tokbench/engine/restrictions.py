@@ -73,7 +73,7 @@ def _nothing_left(plan: Plan) -> Iterator[RestrictionProblem]:
     probed = any(family.without_corpus for family, _ in plan.metrics)
     measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
     for name, tokenizer in plan.config.tokenizers.items():
-        if tokenizer.corpora and not probed and measured.isdisjoint(tokenizer.corpora):
+        if tokenizer.corpora and plan.metrics and not probed and measured.isdisjoint(tokenizer.corpora):
             message = f"no metric is measured on {_listed(tokenizer.corpora)}, so the run would not measure {name!r}"
             yield RestrictionProblem(
                 ("tokenizers", name, "corpora"), f"{message}; known with metrics: {_listed(sorted(measured))}"

@@ -38,7 +38,7 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     first, *lines = good.stderr.splitlines()
     assert first.startswith("reading "), "plain lines outside a terminal, no bars"
     assert all(
-        re.match(r"\[\d+:\d\d\] (reading|loading|identifying|measuring|making|showing|writing) ", line)
+        re.match(r"\[\d+:\d\d\] (reading|loading|identifying|measuring|computing|showing|writing) ", line)
         for line in lines
     )
     assert any("] measuring sample: " in line for line in lines)

@@ -160,7 +160,8 @@ def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **gi
     reasons = {prepared.name: prepared.reason for prepared in context.prepared if not prepared.facts}
     kept = Kept(doing, given, counted=f"{doing}: {{}} tokenizers")
     jobs = [TokenizerJob((name,), doing, "its own texts", partial(question, **given)) for name in ready]
-    answers = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}
+    given_by = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}
+    answers = {name: given_by[name] for name in ready if name in given_by}  # not in the order in which workers end
     failed = {name: value for name, value in answers.items() if isinstance(value, Failure)}
     values = {name: value for name, value in answers.items() if name not in failed}
     return Answers(values, reasons | {name: failure.reason for name, failure in failed.items()}, failed)

@@ -24,7 +24,7 @@ from tokbench.terminal.options import common_options, pictures_option, say
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The folder for the reports; with several runs, the folder of their folders [default: that of the run].",
+    help="The folder for the reports; with several runs, the folder of their folders [default: the folder of the run].",
 )
 @pictures_option
 @common_options

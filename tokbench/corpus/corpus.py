@@ -205,9 +205,8 @@ class Corpus:
         self.licence: str = plain(source.licence, str, "licence")
         self.notes: list[str] = plain(source.notes, list[str], "notes") if isinstance(source, HasNotes) else []
         self.files: list[Path] = plain(source.files, list[Path], "files") if isinstance(source, HasFiles) else []
-        self.counts: CountsFile | None = (
-            plain(source.counts, CountsFile, "counts") if isinstance(source, HasCounts) else None
-        )
+        self._counted = source if isinstance(source, HasCounts) else None
+        self.counts: CountsFile | None = plain(self._counted.counts, CountsFile, "counts") if self._counted else None
         self.holdout = holdout
         self.parallel = parallel
         self.limit = limit
@@ -249,9 +248,8 @@ class Corpus:
 
     def shards(self) -> Iterator[Shard]:
         """Return the evaluated documents in shards, or the chunks of counts."""
-        if self.counts:
-            chunks = self.source.chunks()  # type: ignore[attr-defined]
-            return shards_of_counts(self.name, chunks, self.counts.pattern)
+        if self._counted and self.counts:
+            return shards_of_counts(self.name, self._counted.chunks(), self.counts.pattern)
         documents = self.evaluation()
         if self.parallel:
             documents = (document._replace(key=_shared_key(document)) for document in documents)
@@ -296,9 +294,9 @@ class Corpus:
             InputError: a document cannot be read or is too long, the corpus or a part of it is empty, groups of a
                 parallel corpus have different keys, or only some documents have gold words.
         """
-        if self.counts:
+        if self._counted and self.counts:
             whole = self.counts.sha256
-            groups = plain(self.source.groups, dict[str, int], "groups")  # type: ignore[attr-defined]
+            groups = plain(dict(self._counted.groups), dict[str, int], "groups")
             return Survey(whole, whole, self.counts.documents, self.counts.bytes, self.counts.bytes, groups)
         return self._survey(progress, room)
 

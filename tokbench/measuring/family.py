@@ -39,7 +39,7 @@ class MetricFamily:
     role: Role | None = None
     """The meaning of its states to the rest of tokbench; ``None`` for none. Its metrics have roles of their own."""
     from_counts: bool = False
-    """Whether its states of counted chunks (``shard.times``) are those of the text that was counted."""
+    """Whether its states of counted chunks (``shard.times``) are the states of the text that was counted."""
     version: int = 1
     """Raise it when what the code reads or calls changes the states, such as a table that is downloaded: then they are
     computed again. Changes of the plugin's own code are noticed without it."""

@@ -136,9 +136,8 @@ class WorstDocument:
     bytes: int
     """The UTF-8 bytes of the whole document."""
     shown: SegmentedText
-    """The document, or the part of it with the most tokens; its first segmentation is that of the tokenizer. The second
-    one is that of the tokenizer that needs the fewest tokens for this text and round-trips it; it is missing if that is
-    the same tokenizer."""
+    """The document, or the part of it with the most tokens; first as the tokenizer segments it, then as the tokenizer
+    does that needs the fewest tokens for this text and round-trips it, unless it is the same tokenizer."""
 
     @property
     def times_the_fewest(self) -> float:

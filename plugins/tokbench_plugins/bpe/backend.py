@@ -82,7 +82,7 @@ def split_problem(pattern: str, tables: Mapping[str, plugin.CountsFile]) -> str:
 def train_from_counts(
     tables: Mapping[str, plugin.CountsFile], vocab_size: int, options: Any, progress: plugin.TrainProgress
 ) -> BPETokenizer:
-    """Train on tables of counts: the merges are those of the text."""
+    """Train on tables of counts, which give the merges of the text."""
     from tokbench_plugins.counts.read import counts_of_tables, text_of_tables
 
     check_engine("numba")

@@ -88,10 +88,10 @@ def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log
 
 
 def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: dict[str, Any]) -> Counted:
+    from tokbench.engine.workers.executor import usable_cores
     from tokbench.foundation.display import progress_shown
     from tokbench_plugins.bpe.patterns import resolve_pattern
     from tokbench_plugins.counts.local import Task, count
-    from tokbench_plugins.counts.merge import cores
     from tokbench_plugins.counts.pieces import Reading, find
 
     try:
@@ -108,7 +108,7 @@ def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: d
         reading,
         output,
         memory,
-        given["processes"] or cores(),
+        given["processes"] or usable_cores(),
         given["intervals"],
         given["min_count"],
     )
@@ -136,6 +136,8 @@ def _facts(merged: Merged, output: Path) -> dict[str, object]:
 
 def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
     facts = merged.facts
+    if counted and counted.resumed:
+        say(f"{counted.resumed / 1e6:,.1f} MB were counted by an earlier call.")
     say(
         f"{output}: {facts.bytes / 1e6:,.1f} MB, {facts.documents:,} documents, {merged.pretokens:,} pre-tokens, "
         f"{merged.different:,} different (split {facts.pattern_name})"

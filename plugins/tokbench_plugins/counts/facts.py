@@ -150,7 +150,7 @@ def read_facts(path: Path) -> CountFacts:
     """Return what a table was made from.
 
     Raises:
-        InputError: the file cannot be read, is cut short, or is no table of counts.
+        InputError: the file cannot be read, is cut short, or is not a table of counts.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

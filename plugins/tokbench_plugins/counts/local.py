@@ -63,8 +63,15 @@ class Task:
         return [*self.reading._replace(errors="strict"), self.parts]
 
     def stamps(self) -> list[list[object]]:
-        """Names, sizes and times of the files."""
-        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in self.files if str(path) != STDIN]
+        """Names, sizes and times of the files; standard input is new in every call."""
+        return [[str(path), *_stamp(path)] for path in self.files]
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    if str(path) == STDIN:
+        return 0, time.time_ns()
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 class Counted(NamedTuple):
@@ -104,7 +111,7 @@ class _Counter:
         reader = PieceReader(piece, self._task.reading)
         for block in reader:
             self._table.add(block)
-            report(reader.amount.read)
+            report(reader.read)
             if self._table.n_bytes > self._most:
                 self._write()
         self._written.pieces.append(piece)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from tokbench import plugin
 from tokbench.foundation.files import not_text
 from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.files import find_files, group_names
+from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.counts.count import Block
@@ -75,8 +77,6 @@ class Amount:
     bad: int = 0
     """Bytes that are not UTF-8, replaced or left out."""
     first_bad: str = ""
-    read: int = 0
-    """Bytes of the file so far."""
 
     def add(self, other: Amount) -> None:
         self.bytes += other.bytes
@@ -143,7 +143,7 @@ def _can_be_cut(path: Path, reading: Reading) -> bool:
 
 
 class PieceReader:
-    """Reads the blocks of one piece; ``amount`` says how much so far."""
+    """Reads the blocks of one piece; ``amount`` says how much text so far, ``read`` how many bytes of the file."""
 
     def __init__(self, piece: Piece, reading: Reading) -> None:
         self._piece, self._reading = piece, reading
@@ -151,7 +151,7 @@ class PieceReader:
         self._is_rows = plain_name(self._path).suffix in _ROWS
         by_line = self._is_rows or reading.document == "line"
         self._cut = _LINE if by_line else _CUT if scanner(reading.pattern) else None
-        self.amount = Amount()
+        self.amount, self.read = Amount(), 0
 
     def __iter__(self) -> Iterator[Block]:
         if self._path.suffix == ".parquet":
@@ -159,14 +159,12 @@ class PieceReader:
             return
         with self._opened() as file:
             for start, data in self._stretches(file):
-                self.amount.read = start + len(data) - self._piece.start
+                self.read = start + len(data) - self._piece.start
                 yield from self._rows(start, data) if self._is_rows else self._text(start, data)
         if not self._is_rows and self._reading.document == "file" and self._piece.start == 0 and self.amount.bytes:
             self.amount.documents += 1
 
     def _opened(self) -> Any:
-        import sys
-
         return nullcontext(sys.stdin.buffer) if self._piece.path == STDIN else opened(self._path)
 
     def _stretches(self, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -319,8 +317,6 @@ class PieceReader:
             raise plugin.InputError([plugin.Problem(self._where(at), f"has no field {error} for --group")]) from error
 
     def _blocks(self, texts: list[str], firsts: list[int], groups: list[str]) -> Iterator[Block]:
-        from tokbench_plugins.bpe.compiled.count import encode_documents
-
         base = position(self._piece.file, 0)
         for group in dict.fromkeys(groups):
             chosen = [k for k, other in enumerate(groups) if other == group]

@@ -53,9 +53,10 @@ def counts_of_groups(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> dict[
         _check_order(connection, path, tie)
         groups = groups_in_order(connection, path)
         counts = {group: gather(chunks_in_order(connection, path, group=group)) for group in groups}
-        for one in counts.values():
-            check_counts(one, read_facts(path), path)
-        return counts
+        facts = read_facts(path)
+    for of_group in counts.values():
+        check_counts(of_group, facts, path)
+    return counts
 
 
 def has_groups(tables: Mapping[str, plugin.CountsFile]) -> bool:

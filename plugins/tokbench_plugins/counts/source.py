@@ -13,7 +13,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench.corpus.contract import CountedChunk
 
-_COLUMNS: Final = ("chunk", "count", "group", "part")
+_COLUMNS: Final = ("chunk", "count", "part")
 
 
 class CountsOptions(plugin.Options):
@@ -24,7 +24,7 @@ class CountsOptions(plugin.Options):
 
 
 class CountsSource:
-    """A table of counts as a corpus for training."""
+    """A table of counts as a corpus."""
 
     licence = ""
 
@@ -59,14 +59,15 @@ class CountsSource:
 
     def chunks(self) -> Iterator[CountedChunk]:
         """Yield the rows, group by group."""
+        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
         for group in self._facts.groups:
+            name = self._named(group)
             for batch in pq.ParquetFile(self._path).iter_batches(1 << 16):
-                rows = batch.to_pydict()
-                for chunk, times, name, part in zip(*(rows[key] for key in _COLUMNS), strict=True):
-                    if name == group:
-                        yield CountedChunk(chunk.decode(), times, self._named(group), part)
+                rows = batch.filter(pc.equal(batch.column("group"), group)).to_pydict()
+                for chunk, times, part in zip(*(rows[column] for column in _COLUMNS), strict=True):
+                    yield CountedChunk(chunk.decode(), times, name, part)
 
     def _named(self, group: str) -> str:
         return group or self._options.group or self._path.stem
@@ -77,7 +78,7 @@ class CountsSource:
 
 SPEC: Final = plugin.CorpusSpec(
     name="counts",
-    summary="a table of counts of pre-tokens, to train on",
+    summary="a table of counts of pre-tokens, to train and to measure on",
     open=CountsSource,
     options=CountsOptions,
 )

@@ -71,7 +71,7 @@ def _of_tables(
     for name, lacks in lacking.items():
         if lacks or not languages:
             what = "any language" if len(lacks) == len(languages) else ", ".join(sorted(lacks))
-            message = f"there is no table of {what} with the split {name}; count the text with --pattern {name}"
+            message = f"no table of {what} has the split {name}; count the text with --pattern {name}"
             yield StudyProblem(("tables",), f"{message}, or name other splits under 'patterns'")
     sizes = {pattern_name(pattern): sum(table.facts.bytes for table in some) for pattern, some in by_pattern.items()}
     if len(set(sizes.values())) > 1 and not any(lacking.values()):
@@ -96,4 +96,4 @@ def _of_shares(options: MixturesStudy, languages: Sequence[str]) -> Iterator[Stu
         if not any(weights.values()):
             yield StudyProblem(place, "every weight is 0; give a language a weight above 0")
     if not options.mixtures:
-        yield StudyProblem((), "there is no mixture; add 'weights' or 'alpha'")
+        yield StudyProblem((), "no mixture is named; add 'weights' or 'alpha'")

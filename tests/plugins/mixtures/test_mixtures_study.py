@@ -135,10 +135,10 @@ def test_trainings_are_kept(folder, tmp_path, monkeypatch):
         ({"alpha": []}, "no mixture"),
         ({"sizes": [256]}, "sizes"),
         ({"patterns": ["gpt-4"]}, "did you mean 'gpt4'"),
-        ({"patterns": ["o200k"]}, "no table of any language with the split o200k"),
+        ({"patterns": ["o200k"]}, "no table of any language has the split o200k"),
         ({"tables": ["absent.counts"]}, "absent.counts"),
         ({"tables": {"de": "de-gpt4.counts"}}, "two languages"),
-        ({"tables": {"de": "de-gpt4.counts", "hi": "hi-gpt2.counts"}}, "no table of hi with the split gpt4"),
+        ({"tables": {"de": "de-gpt4.counts", "hi": "hi-gpt2.counts"}}, "no table of hi has the split gpt4"),
         ({"tables": {"de": "de-gpt4.counts", "hi": ["hi-gpt4.counts", "code-gpt2.counts"]}}, "no table of de .* gpt2"),
         (
             {"tables": {"de": ["de-gpt2.counts", "hi-gpt4.counts"], "hi": ["hi-gpt2.counts", "hi-gpt4.counts"]}},

@@ -38,7 +38,7 @@ def shares(plan: Plan, corpora: Iterable[str]) -> dict[str, float]:
 
 
 def training_bytes(plan: Plan, train_on: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the bytes of training text of each corpus of the mixture; a designed one is no kind of text."""
+    """Return the bytes of training text of each corpus of the mixture; designed texts do not count."""
     sizes = {}
     for name in (name for name in train_on if not plan.design(name).designed):
         survey, held = plan.surveys[name], bool(plan.corpora[name].holdout)

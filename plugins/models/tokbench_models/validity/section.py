@@ -55,7 +55,7 @@ _SCORES_LIMITS: Final = (
     "What this does not show: the scores were not measured here, and nothing here checks them. A correlation over "
     "these tokenizers is not a law, and they are not a random sample. If the models of two tokenizers differ in more "
     "than the tokenizer, such as in size or in training text, their scores differ for that reason, too. The metrics "
-    "are those of this corpus, which the models of the table may never have seen. A correlation outside the "
+    "come from this corpus, which the models of the table may never have seen. A correlation outside the "
     "hypotheses is exploratory: by chance alone, one interval in twenty leaves 0 out."
 )
 

@@ -7,12 +7,14 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench import plugin
 from tokbench_plugins.bpe import Pair
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
+    BLOCK,
     COUNT,
     END,
     GAP,
@@ -53,7 +55,7 @@ def continue_counts(
     text = _laid_out(chunks, made)
     pairs, text = merge_all(text, tie, progress, partial(_next, tie=tie, allowed=allowed))
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
-    weights = text.weights[text.weight_index[heads]]
+    weights = chunks.counts[_chunk_of_slot(chunks)[heads]]
     used = np.bincount(text.flat[heads], weights=weights, minlength=made.stop).astype(np.int64)
     # An id is in the text, or was merged into an id that was made later.
     for (left, right), token_id in zip(reversed(pairs), reversed(made[: len(pairs)]), strict=True):
@@ -72,17 +74,19 @@ def _next(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> int:
     return int(text.state[MADE]) + 1
 
 
+def _chunk_of_slot(chunks: Counts) -> NDArray[np.int64]:
+    """Return the chunk of each slot: a gap stands before each chunk, and one behind the last."""
+    chunk_of = np.repeat(np.arange(len(chunks.counts)), np.diff(chunks.offsets) + 1)
+    return np.append(chunk_of, chunk_of[-1:] if len(chunk_of) else 0)
+
+
 def _laid_out(chunks: Counts, made: range) -> Text:
     """Return the text with all its pairs; each id takes one slot, whatever its bytes are."""
     ids, offsets, counts = chunks
-    weights, weight_of = np.unique(counts, return_inverse=True)
-    weight_of = weight_of.astype(np.uint16 if weights.size <= 1 << 16 else np.uint32)
-    lengths = np.diff(offsets)
-    slots = np.arange(len(ids)) + np.repeat(np.arange(len(counts)), lengths) + 1  # a gap before each chunk
-    flat = np.full(len(ids) + len(counts) + 1, GAP, dtype=np.int32)
-    flat[slots] = ids
-    weight_index = np.zeros(flat.size, dtype=weight_of.dtype)
-    weight_index[slots] = np.repeat(weight_of, lengths)
+    chunk_of = _chunk_of_slot(chunks)
+    flat = np.full(len(chunk_of), GAP, dtype=np.int32)
+    flat[np.arange(len(ids)) + np.repeat(np.arange(len(counts)), np.diff(offsets)) + 1] = ids
+    block_chunk = chunk_of[::BLOCK]
     positions = np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0))
     keys = flat[positions].astype(np.int64) << 32 | flat[positions + 1]
     order = np.argsort(keys, kind="stable")
@@ -91,7 +95,7 @@ def _laid_out(chunks: Counts, made: range) -> Text:
     rows = 1 << max(17, (max(2 * taken, flat.size // 4) - 1).bit_length())
     pairs = np.empty((rows, 4), np.int64)
     pairs[:taken, KEY] = distinct
-    pairs[:taken, COUNT] = np.bincount(number, weights=weights[weight_index[positions[order]]], minlength=taken)
+    pairs[:taken, COUNT] = np.bincount(number, weights=counts[chunk_of[positions[order]]], minlength=taken)
     pairs[:taken, START] = first
     pairs[:taken, END] = np.append(first[1:], len(positions))
     arena = np.empty(max(2 * flat.size, 4 * len(positions)), np.int32)
@@ -102,8 +106,9 @@ def _laid_out(chunks: Counts, made: range) -> Text:
     state[MADE], state[PAIRS], state[ARENA] = made.start, taken, len(positions)
     return Text(
         flat=flat,
-        weight_index=weight_index,
-        weights=weights,
+        block_chunk=block_chunk.astype(np.int32),
+        later_chunk=(chunk_of - np.repeat(block_chunk, BLOCK)[: len(chunk_of)]).astype(np.uint8),
+        weights=counts,
         widths=np.ones(made.stop, np.int32),
         pairs=pairs,
         table=table,

@@ -13,6 +13,7 @@ from tokbench_plugins.bpe.vocabulary import Pair
 
 GAP: Final = -1
 TAIL: Final = -2
+BLOCK: Final = 256  # slots; every chunk has one for its gap, so no more than 255 chunks begin behind the first slot
 KEY, COUNT, START, END = range(4)  # the columns of ``pairs``
 MADE, PAIRS, ARENA, HEAP, THRESHOLD, STATE = range(6)  # the entries of ``state``, and their number
 
@@ -23,11 +24,14 @@ class Text(NamedTuple):
     flat: Any
     """int32[n], the ids."""
 
-    weight_index: Any
-    """uint16[n] or uint32[n], the index in ``weights`` of the slot's chunk."""
+    block_chunk: Any
+    """int32[n / BLOCK + 1], the chunk that each block of slots begins in."""
+
+    later_chunk: Any
+    """uint8[n], how many chunks later each slot is: one byte instead of four."""
 
     weights: Any
-    """int64[w], the different numbers of times that chunks occur."""
+    """int64[c], the number of times that each chunk occurs."""
 
     widths: Any
     """int32[v], the number of bytes of each id."""
@@ -56,6 +60,12 @@ class Text(NamedTuple):
 
     state: Any
     """int64[5]: ids made, rows of ``pairs`` used, of ``arena``, of ``heap``, and the threshold."""
+
+
+@inlined
+def weight_at(text: Any, position: Any) -> Any:
+    """Return the number of times that a slot's chunk occurs."""
+    return text.weights[text.block_chunk[position // BLOCK] + text.later_chunk[position]]
 
 
 @inlined

@@ -23,6 +23,7 @@ from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.compiled.count import Counts, grown
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
+    BLOCK,
     COUNT,
     END,
     GAP,
@@ -43,6 +44,7 @@ from tokbench_plugins.bpe.compiled.pairs import (
     new_pair,
     pairs_of,
     push,
+    weight_at,
 )
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
@@ -52,23 +54,24 @@ _REPORTS: Final = 200  # calls of ``progress``, about; between two of them nothi
 
 
 _LEFT, _LEFT_AT, _RIGHT, _RIGHT_AT = range(4)  # the columns of ``neighbour_counts``
-_BLOCK: Final = 1024  # positions gone through twice while the processor's cache still has them
+_TOGETHER: Final = 1024  # positions gone through twice while the processor's cache still has them
 DONE, EXHAUSTED, ARENA_FULL, PAIRS_FULL, TABLE_FULL = range(5)  # what merge_up_to returns
 
 
 @compiled
-def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weight_index: Any) -> Any:
+def lay_out(data: Any, offsets: Any, flat: Any, block_chunk: Any, later_chunk: Any) -> Any:
     """Spread the chunks of two bytes or more over ``flat``, and return the number of slots used."""
-    flat[0] = GAP
-    slot = 1
-    for chunk in range(weight_of.size):
+    flat[0], block_chunk[0], later_chunk[0] = GAP, 0, 0
+    slot, laid = 1, 0
+    for chunk in range(offsets.size - 1):
         if offsets[chunk + 1] - offsets[chunk] > 1:
-            for i in range(offsets[chunk], offsets[chunk + 1]):
-                flat[slot] = data[i]
-                weight_index[slot] = weight_of[chunk]
+            for i in range(offsets[chunk], offsets[chunk + 1] + 1):
+                flat[slot] = data[i] if i < offsets[chunk + 1] else GAP
+                if slot % BLOCK == 0:
+                    block_chunk[slot // BLOCK] = laid
+                later_chunk[slot] = laid - block_chunk[slot // BLOCK]
                 slot += 1
-            flat[slot] = GAP
-            slot += 1
+            laid += 1
     return slot
 
 
@@ -87,7 +90,7 @@ def index_pairs(text: Any) -> None:
     for position in range(1, flat.size - 1):
         if flat[position] >= 0 and flat[position + 1] >= 0:
             pair = flat[position] << 8 | flat[position + 1]
-            text.pairs[rows[pair], COUNT] += text.weights[text.weight_index[position]]
+            text.pairs[rows[pair], COUNT] += weight_at(text, position)
             text.arena[nexts[pair]] = position
             nexts[pair] += 1
 
@@ -124,7 +127,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: A
     width = text.widths[made]
     for at in range(start, end):
         position = arena[at]
-        weight = text.weights[text.weight_index[position]]
+        weight = weight_at(text, position)
         before, after = flat[position - 1], flat[position + width]
         if before < GAP:
             before = TAIL - before
@@ -186,8 +189,8 @@ def _merge_row(text: Any, row: Any, made: Any, smallest: Any) -> None:
     beside = text.state[ARENA] + 2 * (last - start)  # behind all new positions
     end = seen = start
     met = Met(0, 0)
-    for block in range(start, last, _BLOCK):
-        end = _replace(text, row, block, min(block + _BLOCK, last), end, made)
+    for block in range(start, last, _TOGETHER):
+        end = _replace(text, row, block, min(block + _TOGETHER, last), end, made)
         # The last one waits: the id to its right may be replaced with the next block.
         ready = max(seen, end - 1)
         met = _look_around(text, seen, ready, made, beside + 2 * (seen - start), met)
@@ -273,23 +276,22 @@ def _laid_out(counts: Counts, ids: int) -> Text:
     most = counts.data.size + counts.counts.size + 1
     if most > _MOST_SLOTS:
         raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
-    # There are few different weights; two bytes say which of them it is.
-    weights, weight_of = np.unique(counts.counts, return_inverse=True)
-    weight_of = weight_of.astype(np.uint16 if weights.size <= 1 << 16 else np.uint32)
     # The system gives memory only where something is written, so there is room to spare.
-    flat, weight_index = np.empty(most, np.int32), np.empty(most, weight_of.dtype)
-    slots = lay_out(counts.data, counts.offsets, weight_of, flat, weight_index)
+    flat, later_chunk = np.empty(most, np.int32), np.empty(most, np.uint8)
+    block_chunk = np.empty(most // BLOCK + 1, np.int32)
+    slots = lay_out(counts.data, counts.offsets, flat, block_chunk, later_chunk)
     rows = 1 << max(17, (slots // 4 - 1).bit_length())  # twice as many as there are pairs of bytes, at least
     state = np.zeros(STATE, np.int64)
     state[MADE] = FIRST_MERGE
     return Text(
         flat=flat[:slots],
-        weight_index=weight_index[:slots],
-        weights=weights,
+        block_chunk=block_chunk,
+        later_chunk=later_chunk[:slots],
+        weights=counts.counts[np.diff(counts.offsets) > 1],
         widths=np.ones(ids, np.int32),
         pairs=np.empty((rows, 4), np.int64),
         table=np.full(1 << 18, -1, np.int32),
-        arena=np.empty(2 * slots, np.int32),
+        arena=np.empty(3 * slots // 2 + 1, np.int32),
         heap=np.empty((rows, 3), np.int64),
         neighbour_counts=np.zeros((ids, 4), np.int64),
         neighbours=np.empty((2, ids), np.int32),
@@ -304,7 +306,7 @@ def _with_more_room(text: Text, lacking: int) -> Text:
         drop_stale(text)
         left = int(text.state[ARENA])
         # If this gains little, the array must grow: otherwise this is repeated, at worst without end.
-        return text if 2 * left <= before else text._replace(arena=grown(text.arena, left))
+        return text if 4 * left <= 3 * before else text._replace(arena=grown(text.arena, left))
     taken = int(text.state[PAIRS])
     if lacking == TABLE_FULL:
         table = np.full(2 * text.table.size, -1, np.int32)

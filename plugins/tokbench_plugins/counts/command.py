@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,4 +150,6 @@ def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
     if counted and counted.amount.bad:
         say(f"{counted.amount.bad:,} bytes were not UTF-8, the first at {counted.amount.first_bad}")
     memory = f"{merged.training_memory / 1e9:.1f} GB"
-    say(f"Training on it takes about {memory}. Next: tokbench train --counts {output} --vocab-size 32768")
+    backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")
+    train = f"tokbench train --backend {backend} --counts {shlex.quote(str(output))} --vocab-size 32768"
+    say(f"Training on it takes about {memory}. Next: {train}")

@@ -38,7 +38,10 @@ class Merged(NamedTuple):
 
     @property
     def training_memory(self) -> int:
-        """The memory that training takes, about, in bytes: fitted to 3.5 GB for 17 million chunks of 199 MB and 9.5 GB for 50 million of 597 MB."""
+        """The memory that training takes, about, in bytes.
+
+        Fitted to 3.5 GB for 17 million chunks of 199 MB, and 9.5 GB for 50 million of 597 MB.
+        """
         return 400_000_000 + 29 * (self.chunk_bytes + self.different) // 2
 
 

@@ -208,5 +208,5 @@ def test_models_with_nearly_equal_sizes_are_one_row(of_8b, rows):
     """One size that is good for both, with the sizes that are."""
     advice = [of_model("125m", 12_000, 8000, 20_000), of_model("1b", 30_000, 24_000, 48_000), of_model("8b", *of_8b)]
     [sentence] = said(advice)[0]
-    first, *others = sentence.removeprefix("Train mine: ").removesuffix(".").split(" · ")
+    first, *others = sentence.partition(": ")[2].removesuffix(".").split(" · ")
     assert [first.split()[0], *others] == rows

@@ -15,7 +15,7 @@ from tokbench_plugins.counts.facts import KEY, CountFacts, LeftOut, position, re
 if TYPE_CHECKING:
     import duckdb
 
-_ALIKE: Final = {"pattern_name": "split", "normalizer": "normalizer", "parts": "counting in parts"}
+_ALIKE: Final = {"pattern_name": "split", "parts": "counting in parts"}
 
 
 class Part(NamedTuple):
@@ -120,7 +120,7 @@ def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1)
     """Add tables as if their texts had been counted one after the other.
 
     Raises:
-        InputError: they differ in split, normalizer or version; it names both.
+        InputError: they differ in split or version; it names both.
     """
     facts = [read_facts(path) for path in paths]
     for path, other in zip(paths[1:], facts[1:], strict=True):

@@ -219,6 +219,8 @@ def test_commands_take_names_of_the_hub(call, tmp_path):
     for command in (["show", TEXT, "-t"], ["cost", "text.txt", "-t"], ["inspect"]):
         done = call("-m", "tokbench", *command, "org/plain")
         assert done.returncode == 0, done.stdout + done.stderr
+    done = call("-m", "tokbench", "adapt", "org/plain", "--text", "text.txt", "--add", "2", "-o", "adapted")
+    assert done.returncode == 0, done.stdout + done.stderr
     done = call("-m", "tokbench", "run", "run.yaml", "-o", "out", "--workers", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))

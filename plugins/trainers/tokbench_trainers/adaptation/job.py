@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,7 +98,7 @@ class AdaptTokenizer(Job):
             yield plugin.attempt(lambda: self._adapt(context))
 
     def _adapt(self, context: WorkerContext) -> AdaptedTokenizer:
-        tokenizer = context.tokenizer(self.name)
+        tokenizer = _in_own_engine(context.tokenizer(self.name))
         if not isinstance(tokenizer, BPETokenizer) or tokenizer.python_only:
             message = (
                 "cannot be adapted: it is not plain byte-level BPE in tokbench's own engine; give tokbench_bpe:FILE"
@@ -127,6 +128,18 @@ class AdaptTokenizer(Job):
             tokens_adding=tuple(adapted.tokens_adding),
             files=files,
         )
+
+
+def _in_own_engine(tokenizer: plugin.Tokenizer) -> plugin.Tokenizer:
+    """Return a tokenizer of the hub in tokbench's engine, by way of its tokenizer.json; others as they are."""
+    if isinstance(tokenizer, BPETokenizer) or getattr(tokenizer, "file_suffix", "") != ".tokenizer.json":
+        return tokenizer
+    spec = load_registry().backends.get("tokbench_bpe")
+    assert spec.load is not None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        tokenizer.save(path)  # type: ignore[attr-defined]
+        return spec.load(spec.load_options.model_validate({"path": path}))
 
 
 def adapt_to_texts(

@@ -14,6 +14,7 @@ import pytest
 import tokbench
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import Grammar
+from tokbench.serve.catalogue import TokenizerCatalogue
 
 pytestmark = pytest.mark.skipif(find_spec("huggingface_hub") is None, reason="needs huggingface_hub")
 
@@ -236,6 +237,12 @@ def test_file_or_folder_precedes_a_name_of_the_hub(tmp_path):
     for other in ("org/name/more", "../name", "/name", "name"):
         with pytest.raises(tokbench.InputError):
             grammar.resolve(other)
+
+
+def test_page_takes_names_of_the_hub():
+    catalogue = TokenizerCatalogue()
+    assert [catalogue.recipe(name).backend for name in ("org/name", "hf:org/name@v1")] == ["hf", "hf"]
+    catalogue.close()
 
 
 def test_one_revision_is_enough():

@@ -1,6 +1,4 @@
-"""The grammar of tokenizer names, the same for every command, Python, YAML and the page.
-
-There are five kinds of names:
+"""The grammar of tokenizer names, the same for every command, Python, YAML and the page; five kinds of names:
 
 ``gpt-4o``
     a published name: an installed backend that has it is chosen, if possible without network;
@@ -96,13 +94,9 @@ class Grammar:
             )
         if self.files and self._is_file(name):
             return self._of_file(name)
-        if taker := self.taker(name):
+        if taker := next((spec for spec in backends if spec.names and re.fullmatch(spec.names, name)), None):
             return Resolved(taker.name, {taker.main: name})
         raise InputError([Problem(name, self._unknown(name))])
-
-    def taker(self, name: str) -> BackendSpec | None:
-        """Return the backend that has declared names of this form, such as ``org/name``."""
-        return next((spec for spec in self.registry.backends if spec.names and re.fullmatch(spec.names, name)), None)
 
     def resolve_training(self, name: str) -> Resolved:
         """Return what trains a tokenizer: a backend, or ``backend:value`` with its main option of training.

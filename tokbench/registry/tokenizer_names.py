@@ -1,4 +1,4 @@
-"""The grammar of tokenizer names, the same for every command, Python, YAML and the page; five kinds of names:
+"""The grammar of tokenizer names, the same for every command, Python, YAML and the page. There are five kinds.
 
 ``gpt-4o``
     a published name: an installed backend that has it is chosen, if possible without network;

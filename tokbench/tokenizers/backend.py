@@ -149,6 +149,8 @@ class BackendSpec:
     """The option of ``train`` that it sets."""
     files: tuple[FileKind, ...] = ()
     """Files that it loads by name alone."""
+    names: str = ""
+    """A regular expression for names that are values of the main option, such as ``org/name``."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
     """Options by published name, such as ``gpt-4o``."""
     verified: Mapping[str, str] = field(default_factory=dict)

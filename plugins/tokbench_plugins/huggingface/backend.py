@@ -45,7 +45,8 @@ class HuggingFaceLoadOptions(plugin.Options):
         return self
 
 
-def _load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
+def load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
+    """Load a file or an encoding."""
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer, with_special
 
     source, chat = _source(options), _chat(options)
@@ -97,7 +98,7 @@ def _train(
 SPEC = plugin.BackendSpec(
     name="huggingface",
     summary="any tokenizer.json, known encodings, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
-    load=_load,
+    load=load,
     load_options=HuggingFaceLoadOptions,
     train=_train,
     train_options=HuggingFaceTrainOptions,

@@ -20,7 +20,8 @@ class SentencePieceLoadOptions(plugin.Options):
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
 
-def _load(options: SentencePieceLoadOptions) -> plugin.Tokenizer:
+def load(options: SentencePieceLoadOptions) -> plugin.Tokenizer:
+    """Load a model."""
     from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
@@ -66,7 +67,7 @@ def _check_counts(options: SentencePieceTrainOptions, tables: Mapping[str, plugi
 SPEC = plugin.BackendSpec(
     name="sentencepiece",
     summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
-    load=_load,
+    load=load,
     load_options=SentencePieceLoadOptions,
     train=_train,
     train_counts=_train_counts,

@@ -34,11 +34,11 @@ class TransformersLoadOptions(plugin.Options):
         return self
 
 
-def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
+def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
+    """Load a folder, or a name of the hub."""
     from tokbench_plugins.transformers.tokenizer import (
         behind_the_contract,
         digest,
-        file_of,
         from_folder,
         from_hub,
         rewritten,
@@ -46,15 +46,14 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
 
     trust = options.trust_remote_code
     if options.path is not None:
-        foreign, file = from_folder(options.path, trust_remote_code=trust), file_of(options.path, None)
+        foreign, folder = from_folder(options.path, trust_remote_code=trust), options.path
     else:
         assert options.name is not None
-        foreign = from_hub(options.name, options.revision, trust_remote_code=trust)
-        file = file_of(options.name, options.revision)
+        foreign, folder = from_hub(options.name, options.revision, trust_remote_code=trust)
     notes: tuple[str, ...] = (
         ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
     )
-    notes += rewritten(foreign, file)
+    notes += rewritten(foreign, folder / "tokenizer.json")
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
     if options.name is not None:  # the meaning of a name may change
         tokenizer.identity = digest(foreign)
@@ -64,7 +63,7 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
 SPEC = plugin.BackendSpec(
     name="transformers",
     summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
-    load=_load,
+    load=load,
     load_options=TransformersLoadOptions,
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",

@@ -20,6 +20,8 @@ PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for
 
 NOT_RUN = {
     "python3 -m venv": "installs: .ci/run does it",
+    "uv build": "builds a wheel with uv, which the project does not need",
+    "uvx --from": "installs the wheel with uv",
     "pip install": "needs a package registry",
     ". .venv/bin/activate": "belongs to the installation",
     "cp -r plugins/template": "test_plugin_guide.py does it",

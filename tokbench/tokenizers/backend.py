@@ -147,6 +147,10 @@ class BackendSpec:
     """The option of ``load`` that ``backend:value`` sets."""
     train_main: str = ""
     """The option of ``train`` that it sets."""
+    save_object: Callable[[Any, Path], GivenOptions] | None = None
+    """``save_object(tokenizer, folder)`` writes a tokenizer of the first library that it ``requires``, and returns the
+    options that load it; ``path`` starts in the folder.
+    """
     files: tuple[FileKind, ...] = ()
     """Files that it loads by name alone."""
     names: str = ""

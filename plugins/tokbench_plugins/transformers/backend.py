@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -60,11 +61,17 @@ def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     return tokenizer
 
 
+def _save_object(tokenizer: Any, folder: Path) -> dict[str, Any]:
+    tokenizer.save_pretrained(folder)
+    return {"path": "."}
+
+
 SPEC = plugin.BackendSpec(
     name="transformers",
     summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
     load=load,
     load_options=TransformersLoadOptions,
+    save_object=_save_object,
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",
     main="name",

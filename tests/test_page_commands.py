@@ -37,7 +37,7 @@ NOT_RUN = {
     "tokbench run size_measured": "trains models for minutes",
     "tokbench run bits_per_byte": "trains models for minutes",
     "tokbench run trainers": "trains for minutes",
-    "tokbench cost mytexts/ -t gpt-4o -t transformers": "needs the network",
+    "tokbench cost mytexts/ -t gpt-4o -t Qwen/Qwen3-8B": "needs the network",
     "tokbench undertrained": "needs the weights of a model: the tests of tokbench-models have some",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
     'tokbench count --add "parts': "needs a cluster: the tests of tokbench-cluster do it",

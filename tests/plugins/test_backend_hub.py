@@ -220,13 +220,18 @@ def test_commands_take_names_of_the_hub(call, tmp_path):
     for command in (["show", TEXT, "-t"], ["cost", "text.txt", "-t"], ["inspect"]):
         done = call("-m", "tokbench", *command, "org/plain")
         assert done.returncode == 0, done.stdout + done.stderr
-    done = call("-m", "tokbench", "adapt", "org/plain", "--text", "text.txt", "--add", "2", "-o", "adapted")
-    assert done.returncode == 0, done.stdout + done.stderr
     done = call("-m", "tokbench", "run", "run.yaml", "-o", "out", "--workers", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     notes = {name: info["notes"][-1] for name, info in written["tokenizers"].items()}
     assert (notes["a"].endswith(COMMIT), notes["b"].endswith(OLD)) == (True, True)
+
+
+@pytest.mark.packages
+def test_adapt_takes_names_of_the_hub(call, tmp_path):
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    done = call("-m", "tokbench", "adapt", "org/plain", "--text", "text.txt", "--add", "2", "-o", "adapted")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_file_or_folder_precedes_a_name_of_the_hub(tmp_path):

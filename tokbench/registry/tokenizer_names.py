@@ -94,9 +94,13 @@ class Grammar:
             )
         if self.files and self._is_file(name):
             return self._of_file(name)
-        if taker := next((spec for spec in backends if spec.names and re.fullmatch(spec.names, name)), None):
+        if taker := self.backend_of_form(name):
             return Resolved(taker.name, {taker.main: name})
         raise InputError([Problem(name, self._unknown(name))])
+
+    def backend_of_form(self, name: str) -> BackendSpec | None:
+        """Return the backend that declares names of this form."""
+        return next((spec for spec in self.registry.backends if spec.names and re.fullmatch(spec.names, name)), None)
 
     def resolve_training(self, name: str) -> Resolved:
         """Return what trains a tokenizer: a backend, or ``backend:value`` with its main option of training.

@@ -30,7 +30,6 @@ def _known(encoding: str) -> str:
 class CsvOptions(RowFileOptions):
     """Options of ``source: csv``."""
 
-    text: str = Field(default="text", description="the column that holds the text")
     delimiter: str = Field(
         default="",
         max_length=1,

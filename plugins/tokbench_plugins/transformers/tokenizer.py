@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -37,8 +37,15 @@ def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
             raise BackendError(f"{path}: {_reason(error)}") from error
 
 
-def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> tuple[Any, Path]:
-    """Load the tokenizer of a name on the hub or in its cache; return it and its folder of the cache.
+class HubTokenizer(NamedTuple):
+    """What ``AutoTokenizer`` made of a name, and its folder of the cache."""
+
+    tokenizer: Any
+    folder: Path
+
+
+def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> HubTokenizer:
+    """Load the tokenizer of a name on the hub or in its cache.
 
     Raises:
         BackendUnavailable: it is not in the cache and cannot be downloaded.
@@ -56,7 +63,7 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> tup
             )
         except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{name}: {_reason(error)}") from error
-    return foreign, fetched.path.parent
+    return HubTokenizer(foreign, fetched.path.parent)
 
 
 def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:

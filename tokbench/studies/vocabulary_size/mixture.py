@@ -80,12 +80,12 @@ def mix(lines: Mapping[tuple[str, str], Line], mixture: Mixture) -> MixedLine:
     """Return a line over all corpora and groups together."""
     parts = [(lines[place], each_byte) for place, each_byte in mixture.parts.items()]
     every = np.array(sorted(reduce(and_, (set(line.sizes.tolist()) for line, _ in parts))))
-    mixed, whole = np.zeros(0), False
+    mixed, whole = np.zeros(()), False
     for line, each_byte in parts:
         if line.curve is None:
             tokens = line.tokens[[line.at(size) for size in every.tolist()]].sum(axis=1)
         else:
             every, whole = line.curve.order.base + np.arange(len(line.curve.tokens)), True
             tokens = line.curve.tokens
-        mixed = each_byte * tokens + (mixed if mixed.size else 0)
+        mixed = mixed + each_byte * tokens
     return MixedLine(every, mixed, whole)

@@ -129,7 +129,7 @@ class AdaptTokenizer(Job):
 
 
 def _in_own_engine(tokenizer: Any) -> Any:
-    """Return a tokenizer of the hub in tokbench's engine, by way of its tokenizer.json; others as they are."""
+    """Return the tokenizer of a tokenizer.json in tokbench's engine; others as they are."""
     if isinstance(tokenizer, BPETokenizer) or getattr(tokenizer, "file_suffix", "") != ".tokenizer.json":
         return tokenizer
     spec: Any = load_registry().backends.get("tokbench_bpe")

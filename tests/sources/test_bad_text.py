@@ -69,6 +69,9 @@ def test_rows_with_bad_text(tmp_path):
         "2, the first at :2",
         "1, the first at :3",
     ]
+    (tmp_path / "empty.jsonl").write_text("{}\n", encoding="utf-8")
+    with pytest.raises(tokbench.InputError, match="has no field 'text'"):
+        texts(JsonlSource(JsonlOptions(path=tmp_path / "empty.jsonl", nulls="skip")))
     with pytest.raises(tokbench.InputError, match=r":2: field 'text' is null; .*nulls: skip"):
         texts(JsonlSource(JsonlOptions(path=path, errors="skip")))
 

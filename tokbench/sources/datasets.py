@@ -61,7 +61,7 @@ class DatasetsSource:
 
     def documents(self) -> Iterator[Document]:
         options = self._options
-        self._faults = Faults(nulls=options.nulls)
+        self._faults = Faults()
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}
         rows = self._rows()
@@ -74,7 +74,7 @@ class DatasetsSource:
                 raise InputError(self._unreadable(error)) from error
             if row is None:
                 return
-            if mended := mended_row(row, options, self._faults, f"{place}:{number}"):
+            if (mended := mended_row(row, options, self._faults, f"{place}:{number}")) is not None:
                 yield row_document(mended, options, options.group, names, number, place)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:

@@ -15,9 +15,8 @@ from tokbench.tokenizers.facts import CAUTION
 Errors = Literal["strict", "replace", "skip"]
 Nulls = Literal["error", "skip"]
 
-DONE: Final = {"replace": "replaced by U+FFFD", "skip": "left out"}
-"""What becomes of bad text."""
-
+_DONE: Final = {"replace": "replaced by U+FFFD", "skip": "left out"}
+_HANDLERS: Final = {"strict": "strict", "replace": "replace", "skip": "ignore"}
 BAD_BYTES: Final = "bytes that are not UTF-8"
 EMPTY: Final = "files without text, left out"
 NULLS: Final = "rows whose text is null, left out"
@@ -39,7 +38,7 @@ def mend_utf8(data: bytes | bytearray, errors: Errors) -> MendedText:
     (True, True)
     """
     bad = len(_SURROGATES.findall(data.decode("utf-8", "surrogateescape")))
-    return MendedText(data.decode("utf-8", "replace" if errors == "replace" else "ignore"), bad)
+    return MendedText(data.decode("utf-8", _HANDLERS[errors]), bad)
 
 
 @dataclass
@@ -63,8 +62,8 @@ class Met:
 class Faults:
     """The faults of one reading, by kind."""
 
-    def __init__(self, errors: Errors = "strict", nulls: Nulls = "error") -> None:
-        self.errors, self.nulls = errors, nulls
+    def __init__(self, errors: Errors = "strict") -> None:
+        self.errors = errors
         self._met: dict[str, Met] = {}
 
     def add(self, kind: str, where: str, times: int = 1) -> None:
@@ -80,16 +79,15 @@ class Faults:
             remedy = "or read on with the option 'errors: replace' (or skip)"
             raise InputError([Problem(problem.where, f"{problem.message}; {remedy}")])
         text, bad = mend_utf8(data, self.errors)
-        self.add(f"{BAD_BYTES}, {DONE[self.errors]}", problem.where, bad)
+        self.add(f"{BAD_BYTES}, {_DONE[self.errors]}", problem.where, bad)
         return text
 
     def without_surrogates(self, text: str, where: str) -> str:
         """Return a text of JSON without lone surrogates, unless they are errors."""
         if self.errors == "strict" or not (bad := len(_SURROGATES.findall(text))):
             return text
-        self.add(f"lone surrogates, {DONE[self.errors]}", where, bad)
-        how = "replace" if self.errors == "replace" else "ignore"
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", how)
+        self.add(f"lone surrogates, {_DONE[self.errors]}", where, bad)
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", _HANDLERS[self.errors])
 
 
 def kind_of_path(path: Path) -> str:

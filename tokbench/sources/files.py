@@ -18,7 +18,7 @@ from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text
 from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.sources.compressed import opened, plain_name
-from tokbench.sources.faults import EMPTY, Errors, Faults, Nulls, kind_of_path, readable_name
+from tokbench.sources.faults import EMPTY, Errors, Faults, kind_of_path, readable_name
 from tokbench.sources.remote_files import fetch
 from tokbench.tokenizers.options import FilesPath, Options
 
@@ -64,12 +64,10 @@ def find_files(pattern: Path | str, get: str = "", faults: Faults | None = None)
     if isinstance(pattern, str):
         return fetch(pattern)
     taken: dict[str, Path] = {}
-    others: list[Path] = []
-    for path in sorted(_matches(pattern), key=lambda path: (path.is_symlink(), path)):
-        if path.is_file():
-            taken.setdefault(os.path.realpath(path), path)
-        else:
-            others.append(path)
+    matching = sorted(_matches(pattern), key=lambda path: (path.is_symlink(), path))
+    for path in filter(Path.is_file, matching):
+        taken.setdefault(os.path.realpath(path), path)
+    others = [path for path in matching if not path.is_file()]
     if not taken:
         advice = f"get the files with: {get}" if get else "relative paths start at the configuration file's folder"
         found = f"{str(others[0])!r} is {kind_of_path(others[0])}, and not a file" if others else ""
@@ -176,8 +174,7 @@ def _decoded(path: Path, data: bytes | bytearray, faults: Faults | None, line: i
     try:
         return decode_utf8(data)
     except TextError as error:
-        fault = error.at(readable_name(path), line)
-        return (faults or Faults()).mended(data, _not_utf8(path, fault))
+        return (faults or Faults()).mended(data, _not_utf8(path, error.at(readable_name(path), line)))
 
 
 def _not_utf8(path: Path, fault: Problem) -> Problem:
@@ -279,8 +276,7 @@ class PathOptions(FileChoice):
     group: str
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
     errors: Errors = Field(
-        default="strict",
-        description="what is not UTF-8: strict (an error), replace (by U+FFFD) or skip (left out)",
+        default="strict", description="what is not UTF-8: strict (an error), replace (by U+FFFD) or skip (left out)"
     )
     get: Annotated[str, Field(description="the command that downloads the files, shown if they are missing")] = ""
 
@@ -305,9 +301,7 @@ class SourceFiles:
 
     def __init__(self, options: PathOptions) -> None:
         self._path, self.licence = options.path, options.licence
-        self._errors: Errors = options.errors
-        self._nulls: Nulls = "error"
-        self._unread, self._faults = Faults(), Faults(self._errors)
+        self._unread, self._faults = Faults(), Faults(options.errors)
         self._paths = options.chosen(find_files(options.path, options.get, self._unread), options.path)
         self._group, self._group_notes = options.group, list[str]()
         if len(self._paths) > MANY_FILES and options.model_fields_set.isdisjoint({"group", "groups"}):
@@ -321,7 +315,7 @@ class SourceFiles:
         return [*self._group_notes, *self._unread.notes, *self._faults.notes]
 
     def documents(self) -> Iterator[Document]:
-        self._faults = Faults(self._errors, self._nulls)
+        self._faults = Faults(self._faults.errors)
         for path in self._paths:
             number = 0
             for number, document in enumerate(self.documents_of(path), 1):  # noqa: B007

@@ -30,7 +30,7 @@ class JsonlSource(RowFiles):
                 raise InputError([error.at(place, number)]) from error
             if not isinstance(row, dict):
                 raise InputError([Problem(f"{place}:{number}", "not a JSON object")])
-            if mended := mended_row(row, self._options, self._faults, f"{place}:{number}"):
+            if (mended := mended_row(row, self._options, self._faults, f"{place}:{number}")) is not None:
                 yield row_document(mended, self._options, self._group, names, number, place)
 
 

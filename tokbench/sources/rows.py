@@ -41,7 +41,7 @@ class RowFiles(SourceFiles):
 
     def __init__(self, options: RowFileOptions) -> None:
         super().__init__(options)
-        self._options, self._nulls = options, options.nulls
+        self._options = options
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:

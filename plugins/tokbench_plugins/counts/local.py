@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.counts.count import BlockCounter
 from tokbench_plugins.counts.facts import CountFacts, position, schema
 from tokbench_plugins.counts.merge import Merged, Part, engine, merge
-from tokbench_plugins.counts.pieces import STDIN, Amount, Piece, PieceReader, Reading, pieces, read_amount
+from tokbench_plugins.counts.pieces import STDIN, Amount, Piece, PieceReader, Reading, pieces
 
 _FLUSH_S: Final = 20
 _REPORT_S: Final = 0.2
@@ -185,7 +185,7 @@ class _Journal:
                 known = json.loads(line)  # the last line may be cut short
                 counted = [Piece(*piece) for piece in known["pieces"]]
                 if all(stamps[piece.file] == now[piece.file] for piece in counted):
-                    self.written.append(Written(counted, known["files"], read_amount(known["amount"])))
+                    self.written.append(Written(counted, known["files"], Amount.of(known["amount"])))
         kept = {name for one in self.written for name in one.files}
         self._task.folder.mkdir(parents=True, exist_ok=True)
         for path in self._task.folder.iterdir():

@@ -80,17 +80,15 @@ class Amount:
     nulls: Met = field(default_factory=Met)
     """Rows that are left out."""
 
+    @classmethod
+    def of(cls, known: dict[str, Any]) -> Amount:
+        return cls(**{**known, "bad": Met(**known["bad"]), "nulls": Met(**known["nulls"])})
+
     def add(self, other: Amount) -> None:
         self.bytes += other.bytes
         self.documents += other.documents
         self.bad.add(other.bad)
         self.nulls.add(other.nulls)
-
-
-def read_amount(known: dict[str, Any]) -> Amount:
-    """Return an amount from its fields."""
-    met = {name: Met(**known[name]) for name in ("bad", "nulls")}
-    return Amount(**{**known, **met})
 
 
 class FoundFiles(NamedTuple):
@@ -117,9 +115,8 @@ def find(names: Sequence[str]) -> FoundFiles:
                     files[inside] = None
         else:
             files |= dict.fromkeys(_files(path, left_out))
-    for path in files:
-        if str(path) != STDIN and not path.stat().st_size:
-            left_out.add(EMPTY, readable_name(path))
+    for path in (path for path in files if str(path) != STDIN and not path.stat().st_size):
+        left_out.add(EMPTY, readable_name(path))
     if not files:
         raise plugin.InputError(f"{', '.join(names)}: no file holds text")
     return FoundFiles(list(files), left_out)
@@ -263,24 +260,14 @@ class PieceReader:
         try:
             str(data, "utf-8")
         except UnicodeDecodeError as error:
-            return self._mended(start, data, error)
+            at = start + error.start
+            return self._mended(data, self._where(at), at, f"byte 0x{data[error.start]:02x}").encode()
         return data
 
-    def _mended(self, start: int, data: bytes, error: UnicodeDecodeError) -> bytes:
-        where = self._where(start + error.start)
+    def _mended(self, data: bytes, where: str, at: int, what: str = "the text") -> str:
         if self._reading.errors == "strict":
-            byte = data[error.start]
-            message = (
-                f"byte 0x{byte:02x} is not UTF-8; mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
-            )
-            raise plugin.InputError([plugin.Problem(where, message)])
-        text, bad = mend_utf8(data, self._reading.errors)
-        self.amount.bad.add(Met(bad, where, position(self._piece.file, start + error.start)))
-        return text.encode()
-
-    def _mended_row(self, data: bytes, where: str, at: int) -> str:
-        if self._reading.errors == "strict":
-            raise plugin.InputError([plugin.Problem(where, "is not UTF-8; read on with --errors replace")])
+            remedy = "mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
+            raise plugin.InputError([plugin.Problem(where, f"{what} is not UTF-8; {remedy}")])
         text, bad = mend_utf8(data, self._reading.errors)
         self.amount.bad.add(Met(bad, where, position(self._piece.file, at)))
         return text
@@ -313,20 +300,18 @@ class PieceReader:
         yield from self._blocks(texts, firsts, groups)
 
     def _is_null(self, row: Any, at: int, where: str = "") -> bool:
-        """Tell whether a row is left out; count it."""
-        name = self._reading.field
-        if self._reading.nulls == "error" or not isinstance(row, dict) or row.get(name, "") is not None:
-            return False
-        where = where or ("" if self.amount.nulls.times else self._where(at))
-        self.amount.nulls.add(Met(1, where, position(self._piece.file, at)))
-        return True
+        """Tell whether a row is left out, and count it."""
+        null = self._reading.nulls == "skip" and isinstance(row, dict) and row.get(self._reading.field, "") is None
+        if null:
+            where = where or ("" if self.amount.nulls.times else self._where(at))
+            self.amount.nulls.add(Met(1, where, position(self._piece.file, at)))
+        return null
 
     def _field(self, row: Any, name: str, at: int) -> str:
         value = row.get(name) if isinstance(row, dict) else None
         if not isinstance(value, str):
             known = ", ".join(map(str, row)) if isinstance(row, dict) else "no fields"
-            is_null = isinstance(row, dict) and name in row and value is None
-            remedy = "leave such rows out with --nulls skip" if is_null else "name another with --field"
+            remedy = "name another with --field, or leave rows with null out with --nulls skip"
             message = f"has no text in the field {name!r}; it has: {known}; {remedy}"
             raise plugin.InputError([plugin.Problem(self._where(at), message)])
         return value
@@ -355,7 +340,7 @@ class PieceReader:
         for batch in file.iter_batches(1024):
             places = [f"{readable_name(self._path)}:{n_rows + k}" for k in range(1, batch.num_rows + 1)]
             n_rows += batch.num_rows
-            read = batch_rows(batch, self._reading.field, lambda data, k: self._mended_row(data, places[k], at))  # noqa: B023
+            read = batch_rows(batch, self._reading.field, lambda data, k: self._mended(data, places[k], at))  # noqa: B023
             rows = [row for row, place in zip(read, places, strict=True) if not self._is_null(row, at, place)]
             texts = [self._field(row, self._reading.field, 0) for row in rows]
             lengths = [len(text.encode()) for text in texts]

@@ -60,8 +60,7 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
     if folder:
         seconds = results.seconds + (results.durations.reports or 0.0)
         page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
-        further = "" if report.tables.timed else "; speeds: tokbench run speed"
-        further += "" if verbose else " (with -v a run says more)"
+        further = "" if verbose else " (with -v a run says more)"
         last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{further}"
         console.print()
         console.print(_text(last), soft_wrap=True)
@@ -110,7 +109,7 @@ def _short(legend: str) -> str:
     >>> _short("‡ lossy and not ranked: lost text may be what saves tokens")
     '‡ lossy and not ranked'
     """
-    return re.split(r"[:;,]", legend)[0]
+    return re.split(r"[;,]" if legend.startswith("grey") else "[:;,]", legend)[0]
 
 
 def _text(content: str, style: str = "") -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,4 +160,6 @@ def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
         if met.times:
             say(met.note(kind))
     memory = f"{merged.training_memory / 1e9:.1f} GB"
-    say(f"Training on it takes about {memory}. Next: tokbench train --counts {output} --vocab-size 32768")
+    backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")
+    train = f"tokbench train --backend {backend} --counts {shlex.quote(str(output))} --vocab-size 32768"
+    say(f"Training on it takes about {memory}. Next: {train}")

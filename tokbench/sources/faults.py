@@ -19,6 +19,7 @@ _DONE: Final = {"replace": "replaced by U+FFFD", "skip": "left out"}
 _HANDLERS: Final = {"strict": "strict", "replace": "replace", "skip": "ignore"}
 BAD_BYTES: Final = "bytes that are not UTF-8"
 EMPTY: Final = "files without text, left out"
+SURROGATES: Final = "lone surrogates"
 NULLS: Final = "rows whose text is null, left out"
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
@@ -82,11 +83,11 @@ class Faults:
         self.add(f"{BAD_BYTES}, {_DONE[self.errors]}", problem.where, bad)
         return text
 
-    def without_surrogates(self, text: str, where: str) -> str:
-        """Return a text of JSON without lone surrogates, unless they are errors."""
+    def without_surrogates(self, text: str, where: str, kind: str = SURROGATES) -> str:
+        """Return a text without lone surrogates, such as bad bytes became in reading, unless they are errors."""
         if self.errors == "strict" or not (bad := len(_SURROGATES.findall(text))):
             return text
-        self.add(f"lone surrogates, {_DONE[self.errors]}", where, bad)
+        self.add(f"{kind}, {_DONE[self.errors]}", where, bad)
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", _HANDLERS[self.errors])
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tokbench.corpus.contract import Document, Gold
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
-from tokbench.sources.faults import NULLS, Faults, Nulls
+from tokbench.sources.faults import NULLS, SURROGATES, Faults, Nulls
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
 from tokbench.sources.gold import AlignmentError, gold_segments
 from tokbench.tokenizers.batch import valid_unicode
@@ -51,13 +51,15 @@ def row_fields(options: RowOptions, template: str) -> list[str]:
     return list(dict.fromkeys(filter(None, [*named, *inside])))
 
 
-def mended_row(row: Mapping[str, Any], options: RowOptions, faults: Faults, where: str) -> Mapping[str, Any] | None:
+def mended_row(
+    row: Mapping[str, Any], options: RowOptions, faults: Faults, where: str, kind: str = SURROGATES
+) -> Mapping[str, Any] | None:
     """Return a row with a text that can be read, as far as the options allow; ``None`` to leave it out."""
     text = row.get(options.text, "")
     if text is None and options.nulls == "skip":
         faults.add(NULLS, where)
         return None
-    if isinstance(text, str) and (mended := faults.without_surrogates(text, where)) is not text:
+    if isinstance(text, str) and (mended := faults.without_surrogates(text, where, kind)) is not text:
         return {**row, options.text: mended}
     return row
 

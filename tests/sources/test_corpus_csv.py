@@ -72,3 +72,13 @@ def test_show_reads_a_folder_of_tables(tmp_path):
     assert outcome.exit_code == 0, outcome.output
     [shown] = json.loads(outcome.stdout)["texts"]
     assert shown["text"] == "\n".join(TEXTS)
+
+
+@pytest.mark.parametrize(("errors", "texts"), [("replace", ["na\ufffdve", "two"]), ("skip", ["nave", "two"])])
+def test_bad_bytes_of_a_table(tmp_path, errors, texts):
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "rows.csv").write_bytes(b"text,n\nna\xefve,1\ntwo,2\n")
+    source = CsvSource(CsvOptions(path=tmp_path / "*.csv", errors=errors))
+    assert [document.text for document in source.documents()] == texts
+    bad, empty = sorted(source.notes)
+    assert ("not UTF-8" in bad and bad.endswith("rows.csv:2"), empty.endswith("empty.csv")) == (True, True)

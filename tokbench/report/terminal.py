@@ -172,6 +172,7 @@ def _problems(report: Report) -> list[str]:
     lines = not_ready_lines(problems(report.results).tokenizers)
     notes = ((name, note) for name, info in report.results.tokenizers.items() for note in info.notes)
     lines += [f"{name}: {note}" for name, note in notes if note.startswith((NOT_SAVED, CAUTION))]
+    lines += [note for note in report.results.notes if note.startswith("corpus ") and CAUTION in note]
     for missing in problems(report.results).cells:
         if missing.applies:
             where = "; ".join(some_names(names, _MOST_NAMES) for names in (missing.metrics, missing.tokenizers))

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, Field
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.sources.compressed import opened
+from tokbench.sources.faults import BAD_BYTES, readable_name
 from tokbench.sources.files import file_names
-from tokbench.sources.rows import RowFileOptions, RowFiles, row_document
+from tokbench.sources.rows import RowFileOptions, RowFiles, mended_row, row_document
 
 _HEAD: Final = 1 << 16
 
@@ -48,26 +49,27 @@ class CsvSource(RowFiles):
         super().__init__(options)
         self._csv = options
 
-    def documents(self) -> Iterator[Document]:
-        for path in self._paths:
-            encoding = self._csv.encoding or _encoding(path)
-            try:
-                yield from self._rows(path, encoding)
-            except UnicodeError as error:
-                message = f"is not text in {encoding}: {error}; name its encoding, such as encoding: cp1252"
-                raise InputError([Problem(str(path), message)]) from error
-            except csv.Error as error:
-                message = f"is not a table in CSV: {error}; check 'delimiter' and 'quotes'"
-                raise InputError([Problem(str(path), message)]) from error
+    def documents_of(self, path: Path) -> Iterator[Document]:
+        encoding = self._csv.encoding or _encoding(path)
+        try:
+            yield from self._rows(path, encoding)
+        except UnicodeError as error:
+            message = f"is not text in {encoding}: {error}; name its encoding, such as encoding: cp1252"
+            raise InputError([Problem(readable_name(path), message)]) from error
+        except csv.Error as error:
+            message = f"is not a table in CSV: {error}; check 'delimiter' and 'quotes'"
+            raise InputError([Problem(readable_name(path), message)]) from error
 
     def _rows(self, path: Path, encoding: str) -> Iterator[Document]:
-        names, place = file_names(path), str(path)
-        with opened(path) as data, io.TextIOWrapper(data, encoding, newline="") as file:
+        names, place = file_names(path), readable_name(path)
+        errors = "strict" if self._csv.errors == "strict" else "surrogateescape"  # which mended_row replaces or drops
+        with opened(path) as data, io.TextIOWrapper(data, encoding, errors, newline="") as file:
             for number, row in enumerate(self._reader(path, file, encoding), 2):  # as a spreadsheet counts rows
                 if None in row or None in row.values():
                     message = "has not as many fields as the header; check 'delimiter' and 'quotes'"
                     raise InputError([Problem(f"{place}:{number}", message)])
-                yield row_document(row, self._options, self._group, names, number, place)
+                if (mended := mended_row(row, self._csv, self._faults, f"{place}:{number}", BAD_BYTES)) is not None:
+                    yield row_document(mended, self._options, self._group, names, number, place)
 
     def _reader(self, path: Path, file: io.TextIOWrapper, encoding: str) -> csv.DictReader[str]:
         csv.field_size_limit(self.document_limit)

@@ -1,0 +1,1 @@
+"""Questions about tokenizers: each is a command and a function."""

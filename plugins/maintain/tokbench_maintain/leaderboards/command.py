@@ -10,15 +10,8 @@ from typing import Final
 
 import click
 
-from tokbench.terminal.options import (
-    common_options,
-    json_option,
-    log_option,
-    page_option,
-    print_json,
-    print_markdown,
-    say,
-)
+from tokbench.plugin.command import common_options, json_option, print_json, say
+from tokbench.terminal.options import log_option, page_option, print_markdown
 
 _RUNS: Final = "runs"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from tokbench.terminal.options import backend_options, common_options, json_option, parse_options, print_json, say
+from tokbench.plugin.command import common_options, json_option, print_json, say
+from tokbench.terminal.options import backend_options, parse_options
 
 
 @click.command()

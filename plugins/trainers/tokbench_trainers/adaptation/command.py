@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.terminal.options import common_options, examples, log_option, say, show_traceback
+from tokbench.plugin.command import common_options, examples, say
+from tokbench.terminal.options import log_option, show_traceback
 
 if TYPE_CHECKING:
     from tokbench.foundation.display import Log
@@ -92,7 +93,7 @@ def adapt(
 
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:
-    from tokbench.terminal.number_table import print_numbers
+    from tokbench.plugin.command import print_numbers
 
     rows = []
     gone = len(adapted.removed)

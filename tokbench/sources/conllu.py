@@ -32,7 +32,7 @@ class ConlluSource(GroupedFilesSource):
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group = readable_name(path.name), self._group_of[path]
-        for number, sentence in enumerate(_sentences(path, self.document_limit, self._faults), 1):
+        for number, sentence in enumerate(_sentences(path, self.document_limit, self.faults), 1):
             key = sentence.sent_id or str(number)
             yield Document(sentence.text, group, key, f"{name}:{sentence.line}", sentence.gold())
 

@@ -68,7 +68,7 @@ class CsvSource(RowFiles):
                 if None in row or None in row.values():
                     message = "has not as many fields as the header; check 'delimiter' and 'quotes'"
                     raise InputError([Problem(f"{place}:{number}", message)])
-                if (mended := mended_row(row, self._csv, self._faults, f"{place}:{number}", BAD_BYTES)) is not None:
+                if (mended := mended_row(row, self._csv, self.faults, f"{place}:{number}", BAD_BYTES)) is not None:
                     yield row_document(mended, self._options, self._group, names, number, place)
 
     def _reader(self, path: Path, file: io.TextIOWrapper, encoding: str) -> csv.DictReader[str]:

@@ -52,16 +52,16 @@ class DatasetsSource:
             raise InputError(msg)
         self._options = options
         self.licence = options.licence
-        self._faults = Faults()
+        self.faults = Faults()
 
     @property
     def notes(self) -> Sequence[str]:
         """For the reader of the results, after a reading."""
-        return self._faults.notes
+        return self.faults.notes
 
     def documents(self) -> Iterator[Document]:
         options = self._options
-        self._faults = Faults()
+        self.faults = Faults()
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}
         rows = self._rows()
@@ -74,7 +74,7 @@ class DatasetsSource:
                 raise InputError(self._unreadable(error)) from error
             if row is None:
                 return
-            if (mended := mended_row(row, options, self._faults, f"{place}:{number}")) is not None:
+            if (mended := mended_row(row, options, self.faults, f"{place}:{number}")) is not None:
                 yield row_document(mended, options, options.group, names, number, place)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:

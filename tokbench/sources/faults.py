@@ -70,6 +70,10 @@ class Faults:
     def add(self, kind: str, where: str, times: int = 1) -> None:
         self._met.setdefault(kind, Met()).add(Met(times, where))
 
+    def of_kind(self, kind: str) -> Met:
+        """Return what was met of a kind, whatever was done with it."""
+        return next((met for name, met in self._met.items() if name.startswith(kind)), Met())
+
     @property
     def notes(self) -> Sequence[str]:
         return [f"{CAUTION}{met.note(kind)}" for kind, met in self._met.items()]

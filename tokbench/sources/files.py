@@ -301,7 +301,7 @@ class SourceFiles:
 
     def __init__(self, options: PathOptions) -> None:
         self._path, self.licence = options.path, options.licence
-        self._unread, self._faults = Faults(), Faults(options.errors)
+        self._unread, self.faults = Faults(), Faults(options.errors)
         self._paths = options.chosen(find_files(options.path, options.get, self._unread), options.path)
         self._group, self._group_notes = options.group, list[str]()
         if len(self._paths) > MANY_FILES and options.model_fields_set.isdisjoint({"group", "groups"}):
@@ -312,16 +312,16 @@ class SourceFiles:
     @property
     def notes(self) -> Sequence[str]:
         """For the reader of the results, after a reading."""
-        return [*self._group_notes, *self._unread.notes, *self._faults.notes]
+        return [*self._group_notes, *self._unread.notes, *self.faults.notes]
 
     def documents(self) -> Iterator[Document]:
-        self._faults = Faults(self._faults.errors)
+        self.faults = Faults(self.faults.errors)
         for path in self._paths:
             number = 0
             for number, document in enumerate(self.documents_of(path), 1):  # noqa: B007
                 yield document
             if not number:
-                self._faults.add(EMPTY, readable_name(path))
+                self.faults.add(EMPTY, readable_name(path))
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         """Yield the documents of a file."""

@@ -23,14 +23,14 @@ class JsonlSource(RowFiles):
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         names, place = file_names(path), readable_name(path)
-        for number, line, _ in read_documents(path, "line", self.document_limit, self._faults):
+        for number, line, _ in read_documents(path, "line", self.document_limit, self.faults):
             try:
                 row = parse_json(line)
             except TextError as error:
                 raise InputError([error.at(place, number)]) from error
             if not isinstance(row, dict):
                 raise InputError([Problem(f"{place}:{number}", "not a JSON object")])
-            if (mended := mended_row(row, self._options, self._faults, f"{place}:{number}")) is not None:
+            if (mended := mended_row(row, self._options, self.faults, f"{place}:{number}")) is not None:
                 yield row_document(mended, self._options, self._group, names, number, place)
 
 

@@ -59,7 +59,7 @@ class ParquetSource(RowFiles):
                 for batch in file.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False):
                     for row in batch_rows(batch, options.text, partial(self._mended, place, number)):
                         number += 1
-                        if (mended := mended_row(row, options, self._faults, f"{place}:{number}")) is not None:
+                        if (mended := mended_row(row, options, self.faults, f"{place}:{number}")) is not None:
                             yield row_document(mended, options, self._group, names, number, place)
         except (ArrowException, OSError) as error:
             msg = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it again"
@@ -67,7 +67,7 @@ class ParquetSource(RowFiles):
 
     def _mended(self, place: str, before: int, data: bytes, k: int) -> str:
         fault = f"field {self._options.text!r} is not UTF-8"
-        return self._faults.mended(data, Problem(f"{place}:{before + k + 1}", fault))
+        return self.faults.mended(data, Problem(f"{place}:{before + k + 1}", fault))
 
 
 def batch_rows(batch: Any, text: str, mended: Callable[[bytes, int], str]) -> list[dict[str, Any]]:

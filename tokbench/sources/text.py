@@ -33,7 +33,7 @@ class TextSource(GroupedFilesSource):
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group, how = readable_name(path.name), self._group_of[path], self._options.document
-        for line, text, end in read_documents(path, how, self.document_limit, self._faults):
+        for line, text, end in read_documents(path, how, self.document_limit, self.faults):
             if how == "file":
                 yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
             else:

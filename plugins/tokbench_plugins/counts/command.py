@@ -41,7 +41,7 @@ def _size(value: str | None) -> int | None:
     type=click.Choice(["file", "line"]),
     default="file",
     show_default=True,
-    help="What a document of a text file is; a row of JSONL or Parquet is always one.",
+    help="What a document of a text file is; a row of JSONL, CSV or Parquet is always one.",
 )
 @click.option("--field", default="text", show_default=True, help="The field of a row that holds the text.")
 @click.option("--group", default="", help='Count by group, such as "{parent}" of files, or "{lang}" of rows.')

@@ -6,12 +6,14 @@ visible and a letter, or between a letter and a space before a letter.
 
 from __future__ import annotations
 
+import glob
 import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple
 
@@ -21,7 +23,8 @@ import regex
 from tokbench import plugin
 from tokbench.foundation.files import not_text
 from tokbench.sources.compressed import opened, plain_name
-from tokbench.sources.faults import EMPTY, Errors, Faults, Met, Nulls, mend_utf8, readable_name
+from tokbench.sources.csv import CsvOptions, CsvSource
+from tokbench.sources.faults import BAD_BYTES, EMPTY, NULLS, Errors, Faults, Met, Nulls, mend_utf8, readable_name
 from tokbench.sources.files import find_files, group_names
 from tokbench.sources.parquet import batch_rows
 from tokbench_plugins.bpe.compiled.count import encode_documents
@@ -36,7 +39,9 @@ STDIN: Final = "-"
 _BLOCK: Final = 4 << 20
 _PIECE: Final = 64 << 20
 _HEAD: Final = 8192
+_TABLES: Final = frozenset({".csv", ".tsv"})
 _ROWS: Final = frozenset({".jsonl", ".ndjson", ".parquet"})
+_BATCH: Final = 1024
 _CUT: Final = regex.compile(r"(?<=\S\n)(?=\p{L})|(?<=\p{L})(?= \p{L})")
 _LINE: Final = regex.compile(r"(?<=\n)(?!\r?\n)")
 
@@ -145,7 +150,7 @@ def pieces(files: Sequence[Path], reading: Reading) -> list[Piece]:
 
 
 def _can_be_cut(path: Path, reading: Reading) -> bool:
-    if str(path) == STDIN or plain_name(path) != path or path.suffix == ".parquet":
+    if str(path) == STDIN or plain_name(path) != path or path.suffix in {".parquet", *_TABLES}:
         return False
     return path.suffix in _ROWS or reading.document == "line" or scanner(reading.pattern) is not None
 
@@ -164,6 +169,9 @@ class PieceReader:
     def __iter__(self) -> Iterator[Block]:
         if self._path.suffix == ".parquet":
             yield from self._parquet()
+            return
+        if plain_name(self._path).suffix in _TABLES:
+            yield from self._table()
             return
         with self._opened() as file:
             for start, data in self._stretches(file):
@@ -337,7 +345,7 @@ class PieceReader:
         import pyarrow.parquet as pq
 
         file, at, n_rows = pq.ParquetFile(self._path), 0, 0
-        for batch in file.iter_batches(1024):
+        for batch in file.iter_batches(_BATCH):
             places = [f"{readable_name(self._path)}:{n_rows + k}" for k in range(1, batch.num_rows + 1)]
             n_rows += batch.num_rows
             read = batch_rows(batch, self._reading.field, lambda data, k: self._mended(data, places[k], at))  # noqa: B023
@@ -347,6 +355,19 @@ class PieceReader:
             firsts = [at + before for before in np.cumsum([0, *lengths[:-1]]).tolist()]
             at += sum(lengths)
             yield from self._blocks(texts, firsts, [self._row_group(row, 0) for row in rows])
+
+    def _table(self) -> Iterator[Block]:
+        reading, at = self._reading, 0
+        keys = {"text": reading.field, "group": reading.group, "errors": reading.errors, "nulls": reading.nulls}
+        source = CsvSource(CsvOptions.model_validate({"path": glob.escape(str(self._path)), **keys}))
+        documents = source.documents()
+        while rows := list(islice(documents, _BATCH)):
+            ends = np.cumsum([len(row.text.encode()) for row in rows]).tolist()
+            firsts = [at + end for end in [0, *ends[:-1]]]
+            at += ends[-1]
+            yield from self._blocks([row.text for row in rows], firsts, [row.group for row in rows])
+        self.amount.bad.add(source.faults.of_kind(BAD_BYTES))
+        self.amount.nulls.add(source.faults.of_kind(NULLS))
 
 
 def _line_starts(data: Any) -> Any:

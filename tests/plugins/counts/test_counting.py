@@ -1,6 +1,8 @@
 """Counts of files and documents: the same as a dict in Python, whatever is cut where and whoever counts."""
 
+import csv
 import gzip
+import io
 import json
 import random
 import subprocess
@@ -118,7 +120,7 @@ def test_lines_are_the_documents_that_training_sees(tmp_path, small):
     assert table == expected(documents, "gpt4")
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet"])
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "csv", "tsv.gz"])
 def test_rows_are_documents(tmp_path, small, kind):
     documents = [text for text in texts(60, 100) if text]
     (tmp_path / "in").mkdir()
@@ -126,6 +128,11 @@ def test_rows_are_documents(tmp_path, small, kind):
     lines = "".join(json.dumps({"lang": "ab"[k % 2], "text": text}) + "\n" for k, text in enumerate(documents)).encode()
     if kind == "parquet":
         pq.write_table(pa.table({"lang": ["ab"[k % 2] for k in range(len(documents))], "text": documents}), path)
+    elif "sv" in kind:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=",\t"[kind.startswith("t")])
+        writer.writerows([("lang", "text"), *(("ab"[k % 2], text) for k, text in enumerate(documents))])
+        path.write_bytes(gzip.compress(text.getvalue().encode()) if kind.endswith("gz") else text.getvalue().encode())
     else:
         path.write_bytes(gzip.compress(lines) if kind.endswith("gz") else lines)
     result, table = counted(tmp_path / "in")

@@ -170,6 +170,7 @@ class Speed:
         copies = FreshCopies(tokenizers)
         controls = FreshCopies(dict(list(tokenizers.items())[:1]))
         references = FreshCopies({name: tokenizers[name] for name in self._as_lists(tokenizers)})
+        floors: dict[str, dict[float, str]] = defaultdict(dict)
         for text in texts:
             contenders = [self.raced(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
             control = [self.raced(name, tokenizer, text) for name, tokenizer in controls.for_text(text).items()]
@@ -178,12 +179,22 @@ class Speed:
             ]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             with quiet():
-                notes = self._rounds(contenders, control, listed, parts, progress)
-            outcome.notes.extend(f"{self.name} on {text_name(text)}: {note}" for note in notes)
+                self._rounds(contenders, control, listed, parts, progress)
+            if text.group == WHOLE:
+                notes = _notes(contenders, control)
+                outcome.notes.extend(f"{self.name} on {text_name(text)}: {note}" for note in notes)
+            else:
+                floors[text.corpus] |= dict.fromkeys(_floors(contenders, control).values(), text.group)
             for contender in contenders:
                 outcome.cells.extend(_cells(contender, self.values))
                 outcome.cells.extend(self._ratio(contender, [*contenders, *listed]))
                 failures += [contender.failure] if contender.failure else []
+        outcome.notes.extend(
+            f"{self.name} on the groups of {corpus}: noise floors up to {max(found):.1%} ({found[max(found)]}); ignore "
+            "smaller differences"
+            for corpus, found in floors.items()
+            if found
+        )
         return outcome._replace(failures=failures)
 
     def combine(self, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
@@ -196,13 +207,13 @@ class Speed:
         listed: list[RacedAsLists],
         parts: list[TimedSlice],
         progress: Progress,
-    ) -> list[str]:
+    ) -> None:
         options = self._options
         if len(parts) <= options.rounds:
             for contender in contenders:
                 reason = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
                 contender.failure = Failure(reason)
-            return []
+            return
         step = f"timing on {contenders[0].text.corpus}"
         progress(step, 0, options.rounds)
         field_ = [*contenders, *control, *listed]
@@ -212,7 +223,6 @@ class Speed:
         for number, part in enumerate(parts[1:], 1):
             take_turns(field_, order, partial(Raced.time, part=part))
             progress(step, number, options.rounds)
-        return _notes(contenders, control)
 
     def _as_lists(self, tokenizers: Mapping[str, Tokenizer]) -> set[str]:
         pairs = {name: self._options.reference or self._same_as.get(name, "") for name in tokenizers}
@@ -262,18 +272,25 @@ def _without_value(place: Place, contender: Raced) -> Cell:
     return place.failed(contender.failure)
 
 
+def _floors(contenders: list[Raced], control: list[Raced]) -> dict[str, float]:
+    """Return by how much each tokenizer of the control differs from itself, as a share."""
+    once = {contender.name: contender.speeds[contender.once] for contender in contenders if not contender.failure}
+    return {
+        copy.name: abs(
+            median(again / one for one, again in zip(once[copy.name], copy.speeds[copy.once], strict=True)) - 1
+        )
+        for copy in control
+        if copy.name in once and not copy.failure
+    }
+
+
 def _notes(contenders: list[Raced], control: list[Raced]) -> list[str]:
-    notes = []
     sound = [contender for contender in contenders if not contender.failure]
-    speeds = {contender.name: contender.speeds[contender.once] for contender in sound}
-    for copy in control:
-        if copy.name in speeds and not copy.failure:
-            ratios = [again / one for one, again in zip(speeds[copy.name], copy.speeds[copy.once], strict=True)]
-            floor = abs(median(ratios) - 1)
-            notes.append(
-                f"noise floor {floor:.1%}: {copy.name} differs this much from itself; ignore smaller differences"
-            )
-    notes += drift_note(speeds)
+    notes = [
+        f"noise floor {floor:.1%}: {name} differs this much from itself; ignore smaller differences"
+        for name, floor in _floors(contenders, control).items()
+    ]
+    notes += drift_note({contender.name: contender.speeds[contender.once] for contender in sound})
     for contender in sound:
         cores = contender.cpu / contender.wall
         if cores > _ONE_THREAD:

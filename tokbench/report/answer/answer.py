@@ -150,13 +150,22 @@ class _LineMaker:
         yield AnswerLine(OWN, tuple(said), ranks=True)
 
     def _summed(self, ranking: Ranking) -> Iterator[str]:
-        """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one."""
+        """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one.
+
+        Of one tokenizer alone, say its bytes per token over all bytes, which tables show.
+        """
         totals: dict[str, float] = {}
+        n_bytes = 0.0
         metric = self._tables.with_role(Role.TEXT_PER_TOKEN)
         for standing in ranking.standings:
             sums = [self._tables.sums(metric, part.corpus, part.group, standing.tokenizer) for part in self._slices]
             if all(sums):
                 totals[standing.tokenizer] = sum(float(part.columns["tokens"].sum()) for part in sums if part)
+                n_bytes = sum(float(part.columns["bytes"].sum()) for part in sums if part)
+        if len(ranking.standings) == 1 < len(self._slices) and totals:
+            per_token = n_bytes / totals[ranking.best]
+            if f"{per_token:.2f}" != f"{ranking.bytes_per_token:.2f}":
+                yield f"Summed over all bytes it is {per_token:.2f}."
         best = min(totals, key=lambda name: totals[name], default=ranking.best)
         if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._config.practical_margin:
             behind = percent(totals[ranking.best] / totals[best] - 1)

@@ -135,7 +135,7 @@ class MorphemesSource(GroupedFilesSource):
 
     def _rows(self, path: Path) -> Iterator[tuple[int, SegmentedWord]]:
         shape = _SHAPES[self._options.layout]
-        for number, ended in numbered_lines(path, self.document_limit, self._faults):
+        for number, ended in numbered_lines(path, self.document_limit, self.faults):
             line = ended.removesuffix("\n").removesuffix("\r")
             if not line.strip() or (shape.csv and number == 1):
                 continue

@@ -67,13 +67,26 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if home := self.homes.get(cmd_name):
             module, _, name = home.partition(":")
-            command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
+            try:
+                command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
+            except Exception as error:  # noqa: BLE001 - what a package raises costs its own command alone
+                return _broken(cmd_name, module, error)
             return command
         if package := bringing("command", cmd_name):
             raise click.UsageError(
                 f"the command {cmd_name!r} comes with the package {package}: {install(package)}", ctx
             )
         return None
+
+
+def _broken(name: str, module: str, error: Exception) -> click.Command:
+    reason = f"cannot be loaded: {type(error).__name__}: {error}"
+
+    def fail(arguments: object) -> None:  # noqa: ARG001 - as click calls it
+        raise TokbenchError(f"tokbench {name}: {module} {reason}") from error
+
+    anything = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
+    return click.Command(name, {"ignore_unknown_options": True}, fail, [anything], reason)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)

@@ -143,29 +143,6 @@ def file_texts(texts: Texts) -> Iterator[tuple[str, str]]:
             yield str(path), "\n".join(document.text for document in documents)
 
 
-SAMPLE: Final = "sample"
-
-
-def texts_by_group(where: str) -> dict[str, list[str]]:
-    """Return the documents of a file, a folder or a glob pattern by language and programming language.
-
-    Prose has a document in each line, rows have one each, and code has one in each file. ``sample`` is the text that
-    ships with tokbench; an InputError says if there is no text.
-    """
-    groups: dict[str, list[str]] = {}
-    if where == SAMPLE:
-        for document in opened(SAMPLE, {"part": "all"}).documents():
-            groups.setdefault(document.group, []).append(document.text)
-        return groups
-    for corpus in corpora_of(read_texts(where)).values():
-        unit = {"document": "file" if corpus.is_code else "line"} if corpus.source == "text" else {}
-        for path in dict.fromkeys(path for paths in corpus.groups.values() for path in paths):
-            keys = {**corpus.keys, "path": glob.escape(str(path)), **unit}
-            for document in opened(corpus.source, keys).documents():
-                groups.setdefault(document.group, []).append(document.text)
-    return groups
-
-
 def corpora_of(texts: Texts) -> dict[str, FolderCorpus]:
     """Return the corpora of texts: prose and rows by language, and code by programming language."""
     corpora: dict[str, FolderCorpus] = {}

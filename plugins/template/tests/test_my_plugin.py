@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import tokbench.testing
+from click.testing import CliRunner
+from my_tokbench_plugin.command import tally
 from my_tokbench_plugin.study import INDENTS
 
 test_conformance = tokbench.testing.conformance("words", words=["egg"])
@@ -29,3 +31,9 @@ def test_a_run(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "compression.tex").read_text(encoding="utf-8").splitlines()[2] == "words & 1.33 \\\\"
     assert results.studies.get(INDENTS).tokens == {"words": [3, 5]}
     assert "| words | 3 | 5 |" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    (tmp_path / "en.txt").write_text("née\n", encoding="utf-8")
+    done = CliRunner().invoke(tally, ["utf8_bytes", str(tmp_path), "--json"])
+    assert done.stdout.split() == ["{", '"en":', "4", "}"]

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from tokbench.plugin.command import common_options, json_option, print_json, say
+from tokbench.command import common_options, json_option, print_json, say
 from tokbench.terminal.options import log_option, page_option, print_markdown
 
 _RUNS: Final = "runs"

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from tokbench.plugin.command import common_options, examples, json_option, print_json, say
+from tokbench.command import common_options, examples, json_option, print_json, say
 from tokbench.terminal.options import store_option
 
 _LOCK: Final = "ids.lock"

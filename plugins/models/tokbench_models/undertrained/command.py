@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.plugin.command import common_options, json_option, print_json, say
+from tokbench.command import common_options, json_option, print_json, say
 from tokbench.terminal.options import backend_options, parse_options
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.plugin.command import common_options, examples, say
+from tokbench.command import common_options, examples, say
 from tokbench.terminal.options import log_option, show_traceback
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def adapt(
 
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:
-    from tokbench.plugin.command import print_numbers
+    from tokbench.command import print_numbers
 
     rows = []
     gone = len(adapted.removed)

@@ -72,6 +72,17 @@ def test_the_value_is_the_main_option_and_not_the_first():
         grammar.resolve("mine:7")
 
 
+def test_a_hub_name_for_a_backend_of_files_is_told(tmp_path, monkeypatch, grammar):
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.chdir(tmp_path)
+    for backend in ("huggingface", "sentencepiece"):
+        with pytest.raises(tokbench.InputError, match="the name on the hub is hf:acme/m-8B"):
+            grammar.resolve(f"{backend}:acme/m-8B")
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "m-8B").write_text("{}")
+    assert grammar.resolve("huggingface:acme/m-8B") == ("huggingface", {"path": "acme/m-8B"})
+
+
 def test_every_main_option_exists():
     for spec in load_registry().backends:
         assert spec.main in {"", *spec.load_options.model_fields}, spec.name

@@ -133,6 +133,10 @@ class Grammar:
         for kind in sorted(spec.files, key=lambda kind: -len(kind.ending)):
             if not kind.refusal and (value.endswith(kind.ending) or (kind.ending == FOLDER and self._is_folder(value))):
                 return {kind.option: value}
+        is_path = spec.main in {kind.option for kind in spec.files}
+        if is_path and (taker := self.backend_of_form(value)) and attempt(self._path(value).exists) is not True:
+            message = f"there is no file {value!r}; the name on the hub is {taker.name}:{value}"
+            raise InputError([Problem(name, message)])
         return {_main(spec.main, fields, name): plain_scalar(value)}
 
     def _path(self, name: str) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def test_pair_counts_equal_recounting() -> None:
     dense = found.counts.toarray()
     rows = 0
     for number, step in enumerate(steps):
-        expected = {pair: np.zeros(16) for pair in Counter()}
+        expected: dict[tuple[bytes, bytes], np.ndarray] = {}
         for chunk, columns in zip(found.chunks, dense, strict=True):
             word = [chunk[i : i + 1] for i in range(len(chunk))]
             for left, right in merges[:step]:
@@ -133,9 +132,10 @@ def test_too_little_text_is_refused(texts: dict[str, list[str]], reason: str) ->
         ate(tokbench.train("regex_bpe:gpt4", ["b c b c"], 258), texts)
 
 
-def test_vocabulary_without_merges_of_bytes_is_refused() -> None:
-    with pytest.raises(tokbench.InputError, match="merges"):
-        ate("baseline_bytes", {"a": ["b"] * 9})
+@pytest.mark.parametrize(("backend", "reason"), [("codepoints", "lists no merges"), ("naive_bpe", "split is unknown")])
+def test_vocabulary_without_merges_or_split_refused(backend: str, reason: str) -> None:
+    with pytest.raises(tokbench.InputError, match=reason):
+        ate(tokbench.train(backend, ["b c b c"], 258), {"a": ["b"] * 9})
 
 
 @pytest.mark.slow

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench import InputError
 
-PARTS: Final = 8
-"""Parts of each candidate, of which random halves give the intervals."""
-
+PARTS: Final = 8  # of each candidate, of which random halves give the intervals
 Texts = Mapping[str, Sequence[str]]
 
 
@@ -96,9 +94,7 @@ def from_tables(paths: Sequence[Path]) -> Candidates:
             has_parts = len(parts.unique()) > 1
             columns = (column.to_pylist() for column in (chunks, counts, groups, parts))
             for chunk, count, group, part in zip(*columns, strict=True):
-                shared = {part: count} if has_parts else enumerate(rng.multinomial(count, [1 / PARTS] * PARTS).tolist())
-                yield from (
-                    (group or path.stem, place % PARTS, chunk, some) for place, some in dict(shared).items() if some
-                )
+                some = {part: count} if has_parts else enumerate(rng.multinomial(count, [1 / PARTS] * PARTS).tolist())
+                yield from ((group or path.stem, place % PARTS, chunk, n) for place, n in dict(some).items() if n)
 
     return _candidates(rows())

@@ -10,17 +10,16 @@ from numpy.typing import NDArray
 from tokbench_questions.ate.pair_counts import Floats, Ints, PairCounts, Rivals
 
 _ROUNDS: Final = 12
-_SAME: Final = 1e-3
-_LEAN: Final = 0.7
-"""Of the mixtures whose rivals come first, the share of one candidate; the others share the rest."""
+_LEAN: Final = 0.7  # the share of one candidate in the mixtures whose rivals come first
 
 
 class Text(NamedTuple):
-    """Pair counts and bytes of the parts of candidates, and how often each part counts."""
+    """Pair counts and bytes of the parts of candidates, how often each part counts, and which steps are used."""
 
     counts: PairCounts
     n_bytes: Floats
     weights: Floats
+    used: NDArray[np.bool_]
 
     def columns(self, shares: Floats) -> Floats:
         """Return what one occurrence counts in a mixture, for each column."""
@@ -43,11 +42,11 @@ class Fit(NamedTuple):
     rivals: Rivals
 
 
-def first_rivals(text: Text, used: NDArray[np.bool_]) -> Rivals:
+def first_rivals(text: Text) -> Rivals:
     """Return the most frequent pairs in an even mixture, and in one that leans to each candidate."""
     n = len(text.n_bytes)
     mixtures = [np.full(n, 1 / n), *(_LEAN * np.eye(n) + (1 - _LEAN) / n)]
-    return _joined([text.counts.rivals(text.columns(mixture)) for mixture in mixtures], used)
+    return _joined([text.counts.rivals(text.columns(mixture)) for mixture in mixtures], text.used)
 
 
 def _joined(rivals: list[Rivals], used: NDArray[np.bool_]) -> Rivals:
@@ -56,13 +55,13 @@ def _joined(rivals: list[Rivals], used: NDArray[np.bool_]) -> Rivals:
     return Rivals(steps, pairs)
 
 
-def fit(text: Text, used: NDArray[np.bool_], rivals: Rivals, rounds: int = _ROUNDS) -> Fit:
+def fit(text: Text, rivals: Rivals, rounds: int = _ROUNDS) -> Fit:
     """Return the shares with the least slack over the used steps; rivals are added until all others fit."""
     merged = text.merged()
-    rivals = _joined([rivals], used)
+    rivals = _joined([rivals], text.used)
     for _ in range(rounds):
         shares, slack = _solve(text, rivals, text.rates(*rivals) - merged[rivals.steps])
-        more = _joined([rivals, text.counts.rivals(text.columns(shares), slack)], used)
+        more = _joined([rivals, text.counts.rivals(text.columns(shares), slack)], text.used)
         if more.steps.size == rivals.steps.size:
             break
         rivals = more
@@ -79,15 +78,15 @@ def _solve(text: Text, rivals: Rivals, more: Floats) -> tuple[Floats, Rivals]:
     slack = [csr_array((-np.ones(rows), (np.arange(rows), which))) for which in (step, pair)]
     limits = hstack([csr_array(more), *slack], format="csr")
     is_share = np.arange(limits.shape[1]) < n
-    whole = csr_array(is_share[None].astype(float))
-    answer = linprog(~is_share, A_ub=limits, b_ub=np.zeros(rows), A_eq=whole, b_eq=[1.0], method="highs")
+    whole = {"A_eq": csr_array(is_share[None].astype(float)), "b_eq": [1.0]}
+    answer = linprog(~is_share, A_ub=limits, b_ub=np.zeros(rows), **whole, method="highs")
     shares = np.maximum(answer.x[:n], 0)
     of_steps, of_pairs = np.zeros(text.counts.n_steps), np.zeros(text.counts.n_pairs)
     of_steps[steps], of_pairs[pairs] = answer.x[n : n + steps.size], answer.x[n + steps.size :]
     return shares / shares.sum(), Rivals(of_steps, of_pairs)
 
 
-def half(text: Text, used: NDArray[np.bool_], rng: np.random.Generator) -> tuple[Text, NDArray[np.bool_]]:
+def half(text: Text, rng: np.random.Generator) -> Text:
     """Return random halves of the parts of each candidate and of the steps."""
     parts = rng.permuted(np.tile(np.arange(text.weights.shape[1]) % 2, (len(text.weights), 1)), axis=1)
-    return text._replace(weights=parts.astype(float)), used & (rng.permutation(used.size) % 2 == 0)
+    return text._replace(weights=parts.astype(float), used=text.used & (rng.permutation(text.used.size) % 2 == 0))

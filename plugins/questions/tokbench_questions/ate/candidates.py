@@ -40,13 +40,13 @@ def _candidates(rows: Iterable[tuple[str, int, bytes, int]]) -> Candidates:
     n_bytes = (counts.T @ np.array([*map(len, chunks)], dtype=float)).reshape(-1, PARTS)
     short = [name for name, parts in zip(names, n_bytes, strict=True) if not parts.all()]
     if short or len(names) < 2:  # noqa: PLR2004
-        need = f"a candidate needs {PARTS} documents or more: {', '.join(short)}" if short else "give two or more"
+        need = f"a candidate needs {PARTS} documents or lines: {', '.join(short)}" if short else "give two or more"
         raise InputError(f"too little text to compare candidates; {need}")
     return Candidates([*names], [*chunks], counts, n_bytes)
 
 
 def from_texts(texts: Texts, split: str) -> Candidates:
-    r"""Split the documents of each candidate into chunks.
+    r"""Split the documents of each candidate, or the lines of few, into chunks.
 
     >>> some = from_texts({"a": ["so so"] * 8, "b": ["no"] * 8}, r" ?\w+")
     >>> some.names, some.chunks, some.n_bytes[:, 0].tolist()
@@ -57,8 +57,8 @@ def from_texts(texts: Texts, split: str) -> Candidates:
     chunks = regex.compile(split).findall
     return _candidates(
         (name, number % PARTS, chunk.encode(), 1)
-        for name, documents in texts.items()
-        for number, document in enumerate(documents)
+        for name, some in texts.items()
+        for number, document in enumerate(some if len(some) >= PARTS else "".join(some).splitlines(keepends=True))
         for chunk in chunks(document)
     )
 

@@ -1,0 +1,146 @@
+"""``tokbench ate``: shares of known mixtures, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from known_mixtures import kinds, known, scores
+
+import tokbench
+from tokbench.plugin.command import texts_by_group
+from tokbench_questions.ate import ate
+from tokbench_questions.ate.candidates import from_texts
+from tokbench_questions.ate.command import ate as command
+from tokbench_questions.ate.pair_counts import PairCounts, merged
+
+SPLIT = r" ?\w+|\s|[^\w\s]"
+
+
+@pytest.fixture(scope="module")
+def sample() -> dict[str, list[str]]:
+    """Return documents of four languages and of Python."""
+    found = {
+        name: documents for name, documents in texts_by_group("sample").items() if name in {"en", "el", "hy", "ka"}
+    }
+    lines = "".join(texts_by_group("sample")["python"]).splitlines(keepends=True)
+    return found | {"python": ["".join(lines[i : i + 8]) for i in range(0, len(lines), 8)]}
+
+
+def halves(texts: dict[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return every second document, and the others."""
+    return {name: some[::2] for name, some in texts.items()}, {name: some[1::2] for name, some in texts.items()}
+
+
+def run(*arguments: str) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(command, arguments)
+
+
+def test_pair_counts_equal_recounting() -> None:
+    rng = np.random.default_rng(3)
+    texts = {
+        name: ["".join(rng.choice([*"abc "], 60, p=chances)) for _ in range(8)]
+        for name, chances in (("x", [0.5, 0.2, 0.1, 0.2]), ("y", [0.1, 0.3, 0.4, 0.2]))
+    }
+    tokenizer = tokbench.train("regex_bpe", texts["x"] + texts["y"], 290, pattern=SPLIT)
+    merges = [tuple(map(tokenizer.token_bytes, pair)) for pair in tokenizer.merges]  # type: ignore[attr-defined]
+    found = from_texts(texts, SPLIT)
+    steps = [0, 1, 5, 6, 20]
+    counts = PairCounts(found.chunks, found.counts, merges, steps)
+    dense = found.counts.toarray()
+    rows = 0
+    for number, step in enumerate(steps):
+        expected: dict[tuple[bytes, bytes], np.ndarray] = {}
+        for chunk, columns in zip(found.chunks, dense, strict=True):
+            word = [chunk[i : i + 1] for i in range(len(chunk))]
+            for left, right in merges[:step]:
+                word = merged(word, left, right)
+            for pair in pairwise(word):
+                expected[pair] = expected.get(pair, np.zeros(16)) + columns
+        best = expected[merges[step]]
+        assert counts.at(np.array([number]), counts.chosen[[number]])[0].tolist() == best.tolist()
+        assert max(map(np.sum, expected.values())) == best.sum()
+        rows += len(expected)
+    assert rows > 60
+    assert counts.rivals(np.ones(16)).steps.size == 0
+
+
+def test_finds_shares_of_sample(sample: dict[str, list[str]]) -> None:
+    trained, others = halves(sample)
+    text = trained["en"] * 6 + trained["el"] * 2 + trained["python"] * 3
+    answer = ate(tokbench.train("regex_bpe:gpt4", text, 800), others, steps=100)
+    n_bytes = {
+        name: len("".join(trained[name]).encode()) * times for name, times in (("en", 6), ("el", 2), ("python", 3))
+    }
+    truth = {name: n_bytes.get(name, 0) / sum(n_bytes.values()) for name in sample}
+    found = scores(answer, truth)
+    assert found.errors.mean() < 5
+    assert found.covered.mean() >= 0.8
+    assert sum(share.share for share in answer.shares) == pytest.approx(1)
+
+
+def test_missing_language_leaves_merges_unexplained(sample: dict[str, list[str]]) -> None:
+    trained, others = halves(sample)
+    tokenizer = tokbench.train("regex_bpe:gpt4", trained["en"] * 3 + trained["ka"] + trained["hy"], 600)
+    whole = ate(tokenizer, others, steps=100)
+    without = ate(tokenizer, {name: some for name, some in others.items() if name != "ka"}, steps=100)
+    assert whole.unexplained < 0.1
+    assert without.unexplained > 0.2
+    assert any("\u10d0" <= letter <= "\u10ff" for token in without.examples for letter in token)
+
+
+def test_tables_of_count_are_candidates(sample: dict[str, list[str]], tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from tokbench_plugins.counts.count import count_table
+
+    trained, others = halves(sample)
+    tokenizer = tokbench.train("regex_bpe:gpt4", trained["en"] * 2 + trained["el"], 400)
+    paths = [tmp_path / f"{name}.counts" for name in ("en", "el", "ka")]
+    for path in paths:
+        pq.write_table(count_table(others[path.stem], pattern="gpt4"), path)
+    shares = {share.name: share for share in ate(tokenizer, paths, steps=60).shares}
+    direct = {share.name: share for share in ate(tokenizer, {p.stem: others[p.stem] for p in paths}, steps=60).shares}
+    assert shares["en"].share == pytest.approx(direct["en"].share, abs=0.001)
+    assert shares["el"].n_bytes == direct["el"].n_bytes
+    with pytest.raises(tokbench.InputError, match="another split"):
+        ate(tokenizer, paths, split="gpt2")
+
+
+def test_command_prints_the_answer_as_json(sample: dict[str, list[str]], tmp_path: Path) -> None:
+    for name in ("en", "ka"):
+        (tmp_path / f"{name}.txt").write_text("\n".join(sample[name]), encoding="utf-8")
+    facts = json.loads(run("gpt-2", str(tmp_path), "--json").output)
+    assert [share["name"] for share in facts["shares"]] == ["en", "ka"]
+    assert facts["shares"][0]["share"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [({"a": ["one text"] * 9}, "two or more"), ({"a": ["b c"] * 9, "short": ["d"] * 7}, "short")],
+)
+def test_too_little_text_is_refused(texts: dict[str, list[str]], reason: str) -> None:
+    with pytest.raises(tokbench.InputError, match=reason):
+        ate(tokbench.train("regex_bpe:gpt4", ["b c b c"], 258), texts)
+
+
+@pytest.mark.parametrize(("backend", "reason"), [("codepoints", "lists no merges"), ("naive_bpe", "split is unknown")])
+def test_vocabulary_without_merges_or_split_refused(backend: str, reason: str) -> None:
+    with pytest.raises(tokbench.InputError, match=reason):
+        ate(tokbench.train(backend, ["b c b c"], 258), {"a": ["b"] * 9})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("TOKBENCH_TEST_DATA" not in os.environ, reason="needs NTREX and PUD")
+@pytest.mark.parametrize("seed", [0, 3])
+def test_known_mixture_is_found(seed: int) -> None:
+    case = known(kinds(), seed)
+    found = scores(ate(case.tokenizer, case.others), case.shares)
+    assert found.errors.mean() <= 3
+    assert found.covered.mean() >= 0.85

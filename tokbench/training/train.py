@@ -3,43 +3,57 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import repeat
 from operator import add
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
-from tokbench.engine.folder import make_folder, save_whole
+from tokbench.engine.folder import make_folder
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
 from tokbench.engine.stored import StoredWork, training_key
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
-from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.errors import BackendError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.store import Store
 from tokbench.measuring.job import Job
-from tokbench.measuring.plan import Plan
+from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
 from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
-from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
+from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import Options
-
-OWN_FORMAT = "tokbench"
-"""The format that the backend itself loads."""
+from tokbench.training.written import (
+    OWN,
+    OWN_FORMAT,
+    TRANSFORMERS,
+    Wanted,
+    compare,
+    format_of_file,
+    formats_of,
+    readers,
+    texts_to_compare,
+    write,
+)
 
 _LEAST_CHARS: Final = 100_000
 """From so many characters on it is worth while to look for a training in the store."""
+
+_SMALL: Final = ["a small text, a small vocabulary"]
+_COMPARED: Final = 1000
+"""Held-out texts that are read with the written files; the difficult texts come on top."""
 
 _TRAINED_HERE: Final = "trained here"
 
@@ -81,7 +95,7 @@ def train(
     progress: Progress,
     *,
     only: Sequence[str] = (),
-    formats: Sequence[str] = (),
+    wanted: Wanted = OWN,
     store: Store | None = None,
 ) -> list[TrainedTokenizer]:
     """Train the tokenizers of a configuration and write them; nothing else is loaded or measured.
@@ -91,7 +105,7 @@ def train(
         folder: where to write.
         progress: called with every step.
         only: names of the tokenizers to train; all by default.
-        formats: formats to write, :data:`OWN_FORMAT` or those that the tokenizers export.
+        wanted: formats and special tokens; they are tried on a small vocabulary before anything is trained.
         store: finished trainings are taken from it and kept there; ``None`` to train in any case.
 
     Raises:
@@ -100,11 +114,12 @@ def train(
     config = replace(config, tokenizers={name: entry for name, entry in config.tokenizers.items() if entry.train})
     with worker_pool(config, progress) as pool:
         (registry, plan, _), chosen = _choose(config, only, pool)
+        for tokenizer in chosen:
+            _try(tokenizer.planned, wanted)
         make_folder(folder)
-        written = tuple(formats) or (OWN_FORMAT,)
         stored = StoredWork(store, registry, plan)
         trained = [
-            _train(plan, tokenizer, WriteTokenizer(tokenizer.name, folder, written), pool, stored)
+            _train(plan, tokenizer, WriteTokenizer(tokenizer.name, folder, wanted), pool, stored)
             for tokenizer in chosen
         ]
     stored.end()
@@ -122,10 +137,27 @@ def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Chec
     return checked, [tokenizer for tokenizer in prepared if not only or tokenizer.name in only]
 
 
+def _try(planned: PlannedTokenizer, wanted: Wanted) -> None:
+    """Raise InputError if a small vocabulary with the same options cannot be written as wanted."""
+    if planned.spec.train is None or planned.unavailable_reason:
+        return
+    small = attempt(lambda: planned.spec.train(_SMALL, planned.vocab_size, planned.options, silent))  # type: ignore[misc]
+    if isinstance(small, Failure):  # the library may need more text; if not, training says what is wrong
+        return
+    with TemporaryDirectory() as folder:
+        job = WriteTokenizer(planned.name, Path(folder), wanted)
+        for form in job.forms(small):
+            try:
+                write(small, form, Path(folder, f"{planned.name}.{form}"), wanted)
+            except (InputError, BackendError) as error:
+                raise InputError([Problem("", f"{planned.name}: {str(error).replace(folder, '')}")]) from error
+
+
 class WrittenTokenizer(NamedTuple):
     """The files of a tokenizer, and what it makes of the held-out text."""
 
-    written: list[Path | Failure]
+    written: list[list[Path] | Failure]
+    notes: list[str]
     held_out: Sums | None
     """Tokens, bytes, characters and losses; ``None`` without such a text."""
 
@@ -136,7 +168,7 @@ class WriteTokenizer(Job):
 
     name: str
     folder: Path
-    formats: tuple[str, ...]
+    wanted: Wanted
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -144,26 +176,56 @@ class WriteTokenizer(Job):
 
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
         tokenizer = context.tokenizer(self.name)
+        forms = self.forms(tokenizer)
         with doing("writing", tokenizer=self.name, place=self.name):
-            written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
+            written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in forms]  # type: ignore[misc]
+            notes = [] if any(isinstance(one, Failure) for one in written) else self._notes(tokenizer, forms)
         with doing("encoding", tokenizer=self.name, place="the held-out text"):
             loaded = context.loaded(self.name)
-            parts = [text_sums(encoded_texts(loaded, texts)) for texts in context.batches("held out")]
-        yield WrittenTokenizer(written, reduce(add, parts) if parts else None)
+            texts = list[str]()
+            parts = list[Sums]()
+            for batch in context.batches("held out"):
+                texts += batch[: max(_COMPARED - len(texts), 0)]
+                parts.append(text_sums(encoded_texts(loaded, batch)))
+        with doing("reading back", tokenizer=self.name, place=self.name):
+            for number, form in enumerate(forms):
+                if not isinstance(files := written[number], Failure):
+                    checked = attempt(lambda form=form, files=files: self._check(tokenizer, form, files, texts))  # type: ignore[misc]
+                    if isinstance(checked, Failure):
+                        written[number] = checked
+                    else:
+                        notes += checked
+        yield WrittenTokenizer(written, notes, reduce(add, parts) if parts else None)
 
-    def _write(self, tokenizer: Tokenizer, form: str) -> Path:
-        own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
-        exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
-        suffixes = {**own, **exports}
-        if form not in suffixes:
-            raise InputError(f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}")
-        path = self.folder / (self.name + suffixes[form])
-        if form == OWN_FORMAT:
-            assert isinstance(tokenizer, Saves)
-            return save_whole(path, tokenizer.save).path
-        assert isinstance(tokenizer, Exports)
-        tokenizer.export(form, path)
-        return path
+    def forms(self, tokenizer: Tokenizer) -> tuple[str, ...]:
+        """Return the formats: the wanted ones, or what the name of the file or folder says."""
+        suffixes, output = formats_of(tokenizer), self.wanted.output
+        if self.wanted.formats or output is None:
+            return self.wanted.formats or (OWN_FORMAT,)
+        form = format_of_file(output, suffixes)
+        return (form,) if form else (OWN_FORMAT, *[TRANSFORMERS] * (TRANSFORMERS in suffixes))
+
+    def _write(self, tokenizer: Tokenizer, form: str) -> list[Path]:
+        suffixes, output = formats_of(tokenizer), self.wanted.output
+        named = format_of_file(output, suffixes) if output else None
+        folder = self.folder if named or output is None else output
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / (self.name + suffixes.get(form, ""))
+        if output and form in {TRANSFORMERS, named}:
+            path = output
+        return write(tokenizer, form, path, self.wanted)
+
+    def _notes(self, tokenizer: Tokenizer, forms: Sequence[str]) -> list[str]:
+        roles = self.wanted.roles_of(tokenizer)
+        said = ", ".join(f"{role} {roles.get(role, 'none')}" for role in ("eos", "bos", "pad", "unk"))
+        return [f"special tokens of the folder: {said}"] if TRANSFORMERS in forms else []
+
+    def _check(self, tokenizer: Tokenizer, form: str, files: Sequence[Path], texts: Sequence[str]) -> list[str]:
+        encoders = readers(tokenizer, form, files)
+        if not encoders:
+            return []
+        number = compare(tokenizer, encoders, texts_to_compare(tokenizer, texts))
+        return [f"{form}: the same ids on {number:,} texts in {' and '.join(encoders)}"]
 
 
 def _train(
@@ -199,8 +261,8 @@ def _train(
         compression=total["bytes"] / total["tokens"] if total.get("tokens") else None,
         loss=Loss.of(held) if held else RoundTrip.NOT_CHECKED,
         lost_characters=total["lost characters"] / (total["characters"] or 1.0) if total else None,
-        files=tuple(path for path in answer.written if isinstance(path, Path)),
-        notes=tokenizer.notes,
+        files=tuple(path for one in answer.written if not isinstance(one, Failure) for path in one),
+        notes=(*tokenizer.notes, *answer.notes),
         failure=joined if failures else None,
     )
 

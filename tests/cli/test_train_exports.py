@@ -113,3 +113,15 @@ def test_other_ids_are_an_error():
     tokenizer = tokbench.load("utf8_bytes")
     with pytest.raises(BackendError, match="'ab'"):
         compare(tokenizer, {"other": lambda _: [97]}, ["a", "ab"])
+
+
+@pytest.mark.parametrize("model", ["bpe", "unigram", "wordpiece"])
+def test_trainers_of_tokenizers(made, tmp_path, model):
+    given = ("train", "--backend", "huggingface", "-O", f"model={model}", "--special-tokens", "</s>", "--no-store")
+    outcome = CliRunner().invoke(
+        command, [*given, "--text", str(made / "t.txt"), "--vocab-size", "1000", "-o", str(tmp_path / "hf")]
+    )
+    assert outcome.exit_code == 0, outcome.output
+    config = json.loads((tmp_path / "hf" / "tokenizer_config.json").read_text(encoding="utf-8"))
+    assert config["eos_token"] == "</s>"
+    assert "unk" in config["unk_token"].lower()

@@ -224,7 +224,7 @@ class WriteTokenizer(Job):
         encoders = readers(tokenizer, form, files)
         if not encoders:
             return []
-        number = compare(tokenizer, encoders, texts_to_compare(tokenizer, texts))
+        number = compare(tokenizer, encoders, texts_to_compare(tokenizer, texts, files))
         return [f"{form}: the same ids on {number:,} texts in {' and '.join(encoders)}"]
 
 

@@ -42,6 +42,7 @@ WORDS = {
 """Words of the core that a plugin has for its name, too, each with what the core means by it."""
 
 PLACES = {
+    "registry/python_objects.py": {"jsonl"},  # the file of texts from Python
     # the formats of a configuration that names none
     "config/model.py": {"csv", "html", "md"},
     # a programming language

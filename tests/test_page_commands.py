@@ -8,6 +8,7 @@ import sys
 
 import click
 import pytest
+import yaml
 from readme_tables import ROOT
 
 import tokbench
@@ -19,6 +20,8 @@ PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for
 
 NOT_RUN = {
     "python3 -m venv": "installs: .ci/run does it",
+    "uv build": "builds a wheel with uv, which the project does not need",
+    "uvx --from": "installs the wheel with uv",
     "pip install": "needs a package registry",
     ". .venv/bin/activate": "belongs to the installation",
     "cp -r plugins/template": "test_plugin_guide.py does it",
@@ -34,13 +37,10 @@ NOT_RUN = {
     "tokbench run size_measured": "trains models for minutes",
     "tokbench run bits_per_byte": "trains models for minutes",
     "tokbench run trainers": "trains for minutes",
-    "tokbench cost mytexts/ -t gpt-4o -t transformers": "needs the network",
+    "tokbench cost mytexts/ -t gpt-4o -t Qwen/Qwen3-8B": "needs the network",
     "tokbench undertrained": "needs the weights of a model: the tests of tokbench-models have some",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
-    "tokbench count": "tests/plugins/counts and tests/plugins/mixtures run these pages",
-    "tokbench train --backend regex_bpe:gpt4 --counts": "the same",
-    "tokbench run counted.yaml": "the same",
-    "tokbench run shares.yaml": "the same",
+    'tokbench count --add "parts': "needs a cluster: the tests of tokbench-cluster do it",
 }
 """By the beginning of commands that are not run here, the reason."""
 
@@ -114,7 +114,9 @@ def texts(tmp_path_factory):
     for folder in ("texts", "mytexts"):
         (base / folder / "code").mkdir(parents=True)
         for language in ("de", "hi", "en"):
+            (base / folder / language).mkdir()
             shutil.copy(sample / "languages" / f"{language}.txt", base / folder)
+            shutil.copy(sample / "languages" / f"{language}.txt", base / folder / language)
         for name in ("test_layout", "test_readme", "test_site"):
             shutil.copy(ROOT / "tests" / f"{name}.py", base / folder / "code")
     shutil.copy(ROOT / "README.md", base)
@@ -123,6 +125,8 @@ def texts(tmp_path_factory):
     tokbench.train("naive_bpe", ["abab"], 257).export("huggingface", base / "tokenizer.json")
     small = "schema: tokbench/1\nname: {}\ncorpora: {{t: {{source: text, path: texts/*.txt, document: line}}}}\n"
     small += "tokenizers: {{mine: tokenizer.json}}\nmetrics: [compression]\n"
+    for day in ("monday", "tuesday", "test"):
+        shutil.copytree(base / "texts", base / day)
     for name in ("mine", "part1", "part2", "all"):
         (base / f"{name}.yaml").write_text(small.format(name), encoding="utf-8")
     return base
@@ -145,6 +149,10 @@ def run_page(page, folder, *, quick=False):
     for script in re.findall(r"```python\n(import json\n.*?)```", PAGES[page], re.DOTALL):
         shutil.rmtree(folder / "texts")  # the page makes its own
         (folder / "collect.py").write_text(script, encoding="utf-8")
+    for config in re.findall(
+        r"```yaml\n(schema: tokbench/1\nname: (?:counted|shares)\n.*?)```", PAGES[page], re.DOTALL
+    ):
+        (folder / f"{yaml.safe_load(config)['name']}.yaml").write_text(config, encoding="utf-8")
     lines = [line for line in RUN[page] if not quick or {*line.split()[:2]} & QUICK]
     return said | {line: run(line, folder) for line in lines}
 

@@ -93,7 +93,7 @@ def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path
 
 @pytest.mark.slow
 def test_the_configurations_shown_are_right(tmp_path):
-    [short], [long, extension] = blocks(tables.README, "yaml"), blocks(tables.CONFIGS / "README.md", "yaml")
+    [short], [long, *_, extension] = blocks(tables.README, "yaml"), blocks(tables.CONFIGS / "README.md", "yaml")
     [study, sized] = blocks(tables.VOCABULARY, "yaml")
     (tmp_path / "news").mkdir()
     for language in ("fi", "en"):

@@ -41,6 +41,7 @@ from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
 from tokbench.registry.plugins import load_registry, missing
+from tokbench.registry.python_objects import of_object, with_files
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.model import NamedRun
@@ -53,12 +54,13 @@ from tokbench.tokenizers.contract import Tokenizer
 from tokbench.training.train import train_here
 
 
-def load(tokenizer: str, /, **options: Any) -> Tokenizer:
+def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
     """Load one tokenizer.
 
     Args:
         tokenizer: a published name such as ``gpt-4o``, ``backend:value``, the name of a backend, or a file
-            (``tokenizer.json``, ``.tiktoken``, ``.model``).
+            (``tokenizer.json``, ``.tiktoken``, ``.model``); or a tokenizer object of ``tokenizers``, ``transformers``,
+            ``tiktoken`` or ``sentencepiece``.
         **options: further options of the backend.
 
     Raises:
@@ -70,13 +72,17 @@ def load(tokenizer: str, /, **options: Any) -> Tokenizer:
     [110, 233]
     """
     registry = load_registry()
-    backend, given = Grammar(registry).resolve(tokenizer).with_options(options, tokenizer)
+    name = tokenizer if isinstance(tokenizer, str) else type(tokenizer).__name__
+    resolved = Grammar(registry).resolve(name) if name is tokenizer else of_object(tokenizer, registry)
+    if resolved is None:
+        raise InputError(f"{name} is not a tokenizer that a backend knows; give a name, or a file as text")
+    backend, given = resolved.with_options(options, name)
     spec = registry.backends.get(backend)
     if spec.load is None:
         raise InputError(f"backend {backend!r} cannot be loaded, only trained")
     if absent := missing(spec):
         raise BackendUnavailable(absent)
-    return spec.load(validate_options(spec.load_options, given, f"tokbench.load({tokenizer!r})"))
+    return spec.load(validate_options(spec.load_options, given, f"tokbench.load({name!r})"))
 
 
 def train(
@@ -176,7 +182,8 @@ def run(
 
     Args:
         path: the YAML file, the name of a suite such as ``quickstart``, or a mapping with the keys of a file; relative
-            paths of a mapping start at the current folder.
+            paths of a mapping start at the current folder. A corpus of it may be a list of texts or a frame, or
+            ``{"texts": frame, "text": "column"}``; a tokenizer may be an object, as for :func:`load`.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: parallel processes. Trainings and timings run one at a time all the same, and no number depends on it.
             0 runs everything in this process, for a debugger: without isolation, time limits, or progress.
@@ -202,7 +209,10 @@ def run(
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
     overrides = Overrides(limit, tuple(only), tuple(settings), quick)
-    config = config_of(path, overrides) if isinstance(path, Mapping) else read_config(Path(path), overrides)
+    if isinstance(path, Mapping):
+        config = config_of(with_files(path, load_registry()), overrides)
+    else:
+        config = read_config(Path(path), overrides)
     folder = Path(output) if output is not None else None
     if isinstance(progress, RunProgress):
         return _run(config, folder, way, kept, progress)

@@ -7,6 +7,7 @@ folder after the command has the finished runs. It needs Chromium and Pillow.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import shutil
@@ -32,7 +33,8 @@ RUNS: Final = {
 """By run, its configuration."""
 
 _CHARTS: Final = ("tokbench/report/charts/*.py",)
-_PAGE: Final = (*_CHARTS, "tokbench/report/templates/*", "tokbench/report/answer/*.py")
+_TEMPLATES: Final = ("*.css.j2", "*.html.j2", "script.js.j2", "token*")  # chips.js.j2 waits for a click
+_PAGE: Final = (*_CHARTS, *(f"tokbench/report/templates/{name}" for name in _TEMPLATES), "tokbench/report/answer/*.py")
 
 
 class Picture(NamedTuple):
@@ -63,12 +65,21 @@ TYPED: Final = (
 """In scripts of which every machine has a font."""
 
 
+class _Code(ast.NodeTransformer):
+    """Takes docstrings out."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+
 def made_from(picture: Picture) -> str:
-    """Return the hash of the files that decide how a picture looks."""
+    """Return the hash of what decides how a picture looks: files, Python without comments and docstrings."""
     names = [path for pattern in picture.drawn_by for path in sorted(ROOT.glob(pattern)) if path.is_file()]
     digest = hashlib.sha256()
     for path in [*names, *([ROOT / RUNS[picture.run]] if picture.run else [])]:
-        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+        text = path.read_text(encoding="utf-8")
+        text = ast.unparse(_Code().visit(ast.parse(text))) if path.suffix == ".py" else text
+        digest.update(f"{path.relative_to(ROOT)}\0{text}\0".encode())
     return digest.hexdigest()
 
 

@@ -44,10 +44,3 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     assert any("] measuring sample: " in line for line in lines)
     written = [line for line in good.stdout.splitlines() if line.startswith("written: ")]
     assert written == [f"written: reports/test/{name}" for name in ("results.csv", "results.json", "states.jsonl.gz")]
-
-
-def test_a_run_without_speeds_says_where_they_are_measured(write_config, tmp_path):
-    out = str(tmp_path / "out")
-    done = CliRunner().invoke(command, ["run", str(write_config()), "--workers", "0", "-o", out])
-    assert done.exit_code == 0, done.output
-    assert f"tokbench serve {out}; speeds: tokbench run speed" in done.stdout.splitlines()[-1]

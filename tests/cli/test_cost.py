@@ -2,12 +2,14 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 import tiktoken
 from click.testing import CliRunner
 from test_missing_library import without, without_splintr  # noqa: F401 - fixtures
 
+import tokbench.sources.sample
 from tokbench.cli.main import tokbench as command
 from tokbench.cost.text_cost import local_names
 from tokbench.foundation.errors import InputError
@@ -160,3 +162,21 @@ def test_a_tokenizer_that_fails_costs_itself_alone(files, faulty):
     body = json.loads(outcome.stdout)
     assert outcome.exit_code == 1
     assert [bool(row["reason"]) for row in body["tokenizers"]] == [False, True]
+
+
+def test_shipped_texts_of_languages_and_of_code():
+    outcome = invoke("--for", "de,hi,code", "-t", "utf8_bytes", "--json")
+    sample = Path(tokbench.sources.sample.__file__).parent
+    sizes = {row["file"]: row["bytes"] for row in json.loads(outcome.stdout)["files"]}
+    lines = {name: (sample / f"languages/{name}.txt").read_bytes().rstrip(b"\n") for name in ("de", "hi")}
+    assert {name: sizes[name] for name in lines} == {name: len(text) for name, text in lines.items()}
+    programs = [path.read_bytes() for path in (sample / "code").glob("*.txt")]
+    assert sizes["code"] == sum(map(len, programs)) + len(programs) - 1
+    with pytest.raises(InputError, match="'german'"):
+        invoke("--for", "german", "-t", "utf8_bytes")
+    assert invoke("--for", "de", "x.txt").exit_code == 2
+
+
+def test_bars_are_as_long_as_numbers(capsys):
+    print_numbers(["tokenizer", "tokens"], [["a", "10"], ["b", "20"]], None, ["██", "████"])
+    assert [line.count("█") for line in capsys.readouterr().out.splitlines()[1:]] == [2, 4]

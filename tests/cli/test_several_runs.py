@@ -138,7 +138,8 @@ def test_new_writes_a_suite_and_never_over_a_file(folder):
     assert Path("probes.yaml").read_bytes() == shipped_suites()["probes"].path.read_bytes()
     write("mine.yaml", "mine")
     Path("link.yaml").symlink_to("nowhere.yaml")
-    for arguments in (["probes"], ["code", "-o", "mine.yaml"], ["code", "-o", "link.yaml"], ["code", "-o", "."]):
+    assert CliRunner().invoke(command, ["new", "probes"]).output.startswith("unchanged: probes.yaml")
+    for arguments in (["code", "-o", "mine.yaml"], ["code", "-o", "link.yaml"], ["code", "-o", "."]):
         refused = CliRunner().invoke(command, ["new", *arguments])
         assert isinstance(refused.exception, InputError)
         assert "exists already and is left alone; choose another file with -o" in str(refused.exception)

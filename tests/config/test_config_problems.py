@@ -95,7 +95,10 @@ def test_a_word_unit_that_cannot_be_had_is_refused(write_config):
 def test_text_that_is_not_utf8(write_config, tmp_path):
     (tmp_path / "latin.txt").write_bytes("aé".encode("latin-1"))
     [line] = problems(write_config(corpora="  e: {source: text, path: latin.txt}"))
-    assert "latin.txt:1:2: not UTF-8: byte 0xe9 (unexpected end of data); convert the file" in line
+    assert (
+        "latin.txt:1:2: not UTF-8: byte 0xe9 (unexpected end of data); mend the file with: iconv -c -f UTF-8 -t UTF-8"
+        in line
+    )
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_without_network_a_name_comes_from_the_cache_or_not_at_all(folder, train
     assert done.stderr == "", "not one retry"
     loaded, refused = done.stdout.splitlines()
     assert loaded == str(trained.encode("low"))
-    assert "'somebody/absent'" in refused
+    assert "somebody/absent" in refused
     assert "http://127.0.0.1:9" in refused
 
 

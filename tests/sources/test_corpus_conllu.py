@@ -70,11 +70,6 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, says):
     assert refused(tmp_path, GERMAN.replace(old, new)).startswith(says)
 
 
-def test_a_file_without_sentences_is_not_passed_over(tmp_path):
-    (tmp_path / "aa.conllu").write_text(GERMAN, encoding="utf-8")
-    assert refused(tmp_path, "\n\n").startswith("de.conllu: holds no sentence, so there is nothing for group 'de'")
-
-
 @given(
     st.lists(
         st.tuples(st.text("aé👍-", min_size=1, max_size=4), st.sampled_from(["", " ", "\u00a0", "  "])), max_size=8

@@ -68,7 +68,10 @@ def test_parquet_gives_what_jsonl_gives(tmp_path):
 
 def test_parquet_that_is_wrong(tmp_path):
     path = parquet(tmp_path, [{"text": "a"}, {"text": None}])
-    assert refused(ParquetSource(ParquetOptions(path=path))) == f"{path}:2: field 'text' is not a string"
+    assert (
+        refused(ParquetSource(ParquetOptions(path=path)))
+        == f"{path}:2: field 'text' is null; leave such rows out with the option 'nulls: skip'"
+    )
     message = refused(ParquetSource(ParquetOptions(path=path, text="txt")))
     assert message == f"{path}: has no column 'txt'; did you mean 'text'?"
     path.write_bytes(b"not parquet")

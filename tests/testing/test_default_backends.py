@@ -118,5 +118,5 @@ def test_special_tokens_that_are_added(files, backend):
 
 def test_every_built_in_backend_is_there():
     ours = {name for name, entry in load_registry().backends.entries.items() if entry.plugin.distribution == "tokbench"}
-    in_files = {"gpt2_files", "huggingface", "transformers"}
+    in_files = {"gpt2_files", "hf", "huggingface", "transformers"}
     assert {backend for backend, _, _ in CASES} | in_files | ELSEWHERE >= ours

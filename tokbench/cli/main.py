@@ -45,6 +45,7 @@ _COMMANDS: Final = {
     "inspect": "tokbench.inspect.command",
     "train": "tokbench.training.command",
     "store": "tokbench.cli.store",
+    "schema": "tokbench.cli.schema",
 }
 """The commands of the default installation, each with its module, and its name there if it has another one."""
 

@@ -80,15 +80,17 @@ def new(
         path = output or Path(f"{purpose}.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
         text = _configuration(what, path, Wanted(purpose, names, weights, model)).encode()
+    same = path.is_file() and path.read_bytes() == text
     try:
-        with path.open("xb") as file:
-            file.write(text)
+        if not same:
+            with path.open("xb") as file:
+                file.write(text)
     except FileExistsError as error:
         message = "exists already and is left alone; choose another file with -o"
         raise InputError([Problem(str(path), message)]) from error
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
-    say(f"written: {path}; run it with: tokbench run {path}")
+    say(f"{'unchanged' if same else 'written'}: {path}; run it with: tokbench run {path}")
     for line in outlook_of(path) if purpose == "size" else ():
         say(line)
 

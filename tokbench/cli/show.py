@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     f"A tokenizer of the configuration, or {TOKENIZER}. May be given several times [default: all of the configuration]."
 )
 @click.option(
-    "-f", "--file", "files", multiple=True, metavar="PATH", help="A file of text; - is standard input. May be repeated."
+    "-f",
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATH",
+    help="A file or folder of text; - is standard input. May be repeated.",
 )
 @click.option("--merges", is_flag=True, help="Show the merges by which BPE makes each token, in order.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, and nothing else.")
@@ -52,9 +57,13 @@ def show(
     use_one_thread()
     from tokbench.api import show as show_texts
     from tokbench.segmentation import token_view
+    from tokbench.terminal.folder_texts import file_texts, read_texts
 
     read = files or (() if texts else (STDIN,))
-    given = [*(("", text) for text in texts), *(("" if path == STDIN else path, read_text(path)) for path in read)]
+    given = [("", text) for text in texts]
+    for path in read:
+        is_folder = path != STDIN and Path(path).is_dir()
+        given += file_texts(read_texts(path)) if is_folder else [("" if path == STDIN else path, read_text(path))]
     shown = show_texts(given, names, config=config, merges=merges, store=not no_store)
     if form:
         click.echo({"json": token_view.as_json, "html": token_view.html}[form](shown))

@@ -37,7 +37,13 @@ def _one_or_more(value: Any) -> tuple[Any, ...]:
     return values
 
 
-_ONE_OR_MORE = BeforeValidator(_one_or_more)
+class _OneOrMore(BeforeValidator):
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        many = handler(core)
+        return {"anyOf": [many["items"], many]}
+
+
+_ONE_OR_MORE = _OneOrMore(_one_or_more)
 
 
 DEFAULT_FORMATS: Final = ("html", "md", "csv")
@@ -90,11 +96,11 @@ class Limits(Options):
         description="seconds of a step without progress: loading, a shard of a million characters, one timed slice",
     )
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
-    memory: Annotated[int | None, BeforeValidator(_memory)] = Field(
+    memory: Annotated[int | None, BeforeValidator(_memory, json_schema_input_type=str | None)] = Field(
         default=None, description="memory of a worker process with all that it started, such as 8GB (Linux)"
     )
 
-    document: Annotated[int, BeforeValidator(_document)] = Field(
+    document: Annotated[int, BeforeValidator(_document, json_schema_input_type=str)] = Field(
         default=memory_text(DOCUMENT_LIMIT),
         validate_default=True,
         description="the size of one document in UTF-8, unpacked, such as 1GB",

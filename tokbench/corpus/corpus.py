@@ -203,7 +203,8 @@ class Corpus:
         self.name = name
         self.source = source
         self.licence: str = plain(source.licence, str, "licence")
-        self.notes: list[str] = plain(source.notes, list[str], "notes") if isinstance(source, HasNotes) else []
+        self.notes: list[str] = []
+        """Of the source, after the survey."""
         self.files: list[Path] = plain(source.files, list[Path], "files") if isinstance(source, HasFiles) else []
         self._counted = source if isinstance(source, HasCounts) else None
         self.counts: CountsFile | None = plain(self._counted.counts, CountsFile, "counts") if self._counted else None
@@ -339,6 +340,7 @@ class Corpus:
                 mark = _mark(keys[group][-1].encode())  # translations are shown together
             if measured:
                 excerpts.add(document, mark)
+        self.notes = plain(self.source.notes, list[str], "notes") if isinstance(self.source, HasNotes) else []
         self._check(survey.documents, evaluated, trained, keys)
         if len(marked) > 1:
             raise InputError(

@@ -53,21 +53,23 @@ class Slice(NamedTuple):
 
 @cache
 def _table() -> dict[str, Language]:
-    """Return languages by each code."""
+    """Return languages by each code, and by name in small letters."""
     table = {}
     for line in Path(__file__).with_name("languages.tsv").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
         *codes, name, script, family, resource_class = ("" if field == "-" else field for field in line.split("\t"))
-        table.update({code: Language(name, script, family, resource_class) for code in codes if code})
+        table.update({key: Language(name, script, family, resource_class) for key in (*codes, name.lower()) if key})
     return table
 
 
 def find_language(group: str) -> Language | None:
-    """Find a group by its ISO 639-1 or 639-3 code, with or without a script.
+    """Find a group by its ISO 639-1 or 639-3 code, with or without a script, or by its English name.
 
     >>> find_language("zho-CN").script, find_language("srp_Latn").script, find_language("python")
     ('Han', 'Latin', None)
+    >>> find_language("Greek").script
+    'Greek'
     """
     code, *subtags = group.lower().replace("_", "-").split("-")
     language = _table().get(code)
@@ -76,12 +78,12 @@ def find_language(group: str) -> Language | None:
 
 
 def is_language(name: str) -> bool:
-    """Tell whether a name is a language code, with or without script or country.
+    """Tell whether a name is a language code, with or without script or country, or the English name.
 
-    >>> [is_language(name) for name in ("de", "zho-CN", "es-419", "it_works")]
-    [True, True, True, False]
+    >>> [is_language(name) for name in ("de", "zho-CN", "es-419", "German", "it_works")]
+    [True, True, True, True, False]
     """
-    return bool(_CODE.fullmatch(name)) and find_language(name) is not None
+    return bool(_CODE.fullmatch(name) or name.isalpha()) and find_language(name) is not None
 
 
 @cache

@@ -14,10 +14,14 @@ from tokbench.terminal.options import TOKENIZER, common_options, examples, json_
 if TYPE_CHECKING:
     from tokbench.cost.text_cost import CostTable, TextCost
 
+_BAR = 24
+"""The width of the longest bar."""
+
 
 @click.command(
     epilog=examples(
         "tokbench cost texts",
+        "tokbench cost --for de,hi,code",
         "tokbench cost texts/mine.txt -t gpt-4o,llama-3,tokenizer.json --reference gpt-4o",
     )
 )
@@ -35,9 +39,10 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Compare with this one [default: the cheapest that is ranked].",
 )
+@click.option("--for", "groups", default="", metavar="GROUPS", help="Count shipped texts instead, such as de,hi,code.")
 @json_option
 @common_options
-def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_json: bool) -> None:
+def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups: str, *, as_json: bool) -> None:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Of a FOLDER every file
@@ -52,7 +57,9 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, *, as_j
     from tokbench.foundation.errors import InputError
     from tokbench.registry.plugins import load_registry
 
-    read = [text for path in files or ("-",) for text in _texts(path)]
+    if groups and files:
+        raise click.UsageError("give either files or --for")
+    read = _shipped(groups.split(",")) if groups else [text for path in files or ("-",) for text in _texts(path)]
     paths, texts = tuple(path for path, _ in read), [text for _, text in read]
     if empty := [path for path, text in zip(paths, texts, strict=True) if not text]:
         raise InputError(f"{empty[0]}: no text in it")
@@ -76,6 +83,17 @@ def _texts(path: str) -> list[tuple[str, str]]:
     for line in left_out(found):
         say(line, err=True)
     return list(file_texts(found))
+
+
+def _shipped(groups: list[str]) -> list[tuple[str, str]]:
+    """Return the shipped texts of some languages and programming languages, and of all code for ``code``."""
+    from tokbench.terminal.folder_texts import opened
+
+    read = []
+    for group in groups:
+        keys = {"part": "code"} if group == "code" else {"part": "all", "groups": (group,)}
+        read.append((group, "\n".join(document.text for document in opened("sample", keys).documents())))
+    return read
 
 
 def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
@@ -111,7 +129,9 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
     if counted:
         heads = ["tokenizer", "vocabulary", "tokens", "B/token", "relative", "lost"]
-        print_numbers(heads, [_cells(row, table) for row in counted], f"{size}; 1.00 is {base}")
+        most = max(row.total for row in counted) if sys.stdout.isatty() else 0
+        bars = ["█" * round(_BAR * row.total / most) for row in counted] if most else []
+        print_numbers(heads, [_cells(row, table) for row in counted], f"{size}; 1.00 is {base}", bars)
         for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[row.round_trip])}:
             say(line)
         if len(paths) > 1:

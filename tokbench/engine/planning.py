@@ -142,13 +142,13 @@ class _Planner:
         corpus = self._try(path, lambda: made(name, source))
         if corpus is None:
             return
-        self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
         total, room = _size_of_files(corpus), self._room
         if corpus.counts and (entry.holdout or entry.parallel):
             message = "counts have no documents to hold out or to pair: remove 'holdout' and 'parallel'"
             self._problem((*path, "source"), message)
             return
         survey = self._try(path, lambda: corpus.survey(lambda size: progress(size, total), room))
+        self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
         if survey is not None:
             self._plan.corpora[name] = corpus
             self._room -= corpus.kept_bytes

@@ -97,7 +97,7 @@ def _announce_compilation() -> set[str]:
         _SoFar.compilations += getattr(dispatcher._cache, "cache_path", None) is not None  # noqa: SLF001
         if not announced:
             announced.append(True)
-            _log.info("compiling for this machine; this is done once and takes some seconds")
+            _log.info("compiling for this machine, which takes some seconds; later runs reuse it")
 
     def on_end(_listener: Any, _event: Any) -> None:
         """Ignore."""

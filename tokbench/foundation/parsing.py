@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any, Final
 
 from tokbench.foundation.errors import Problem
@@ -49,12 +48,11 @@ def decode_utf8(data: bytes | bytearray) -> str:
         raise TextError(message, data.count(b"\n", 0, start) + 1, column) from error
 
 
-def parse_json(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    r"""Parse JSON in UTF-8, with or without a byte order mark; ``pairs`` makes objects.
+def parse_json(data: bytes | str) -> Any:
+    r"""Parse JSON in UTF-8, with or without a byte order mark.
 
     Raises:
         TextError: not UTF-8 or JSON, nested too deep, or a number of too many digits.
-        ValueError: ``pairs`` refuses an object.
 
     >>> parse_json(b'{"a": [1, 2]}')
     {'a': [1, 2]}
@@ -64,15 +62,13 @@ def parse_json(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] 
     """
     text = (data if isinstance(data, str) else decode_utf8(data)).removeprefix("\ufeff")
     try:
-        return json.loads(text, object_pairs_hook=pairs)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise TextError(f"not JSON: {error.msg}", error.lineno, error.colno) from error
     except RecursionError:
         raise TextError("not JSON: nested too deep", 1, 1) from None
-    except ValueError as error:
-        if pairs is None:  # such as a number of too many digits
-            raise TextError(f"not JSON: {error}", 1, 1) from error
-        raise
+    except ValueError as error:  # such as a number of too many digits
+        raise TextError(f"not JSON: {error}", 1, 1) from error
 
 
 SIZES: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}

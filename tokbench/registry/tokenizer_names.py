@@ -1,6 +1,4 @@
-"""The grammar of tokenizer names, the same for every command, Python, YAML and the page.
-
-There are four kinds of names:
+"""The grammar of tokenizer names, the same for every command, Python, YAML and the page. There are five kinds.
 
 ``gpt-4o``
     a published name: an installed backend that has it is chosen, if possible without network;
@@ -9,13 +7,16 @@ There are four kinds of names:
 ``backend``
     a backend without options in its name;
 ``tokenizer.json``
-    a file: its name and its first bytes choose the backend.
+    a file: its name and its first bytes choose the backend;
+``org/name``
+    a name whose form a backend declares, such as a model on the hub; a file or folder of this name precedes.
 
 A name becomes a backend and its options; nothing is loaded or validated.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,13 @@ class Grammar:
             )
         if self.files and self._is_file(name):
             return self._of_file(name)
+        if taker := self.backend_of_form(name):
+            return Resolved(taker.name, {taker.main: name})
         raise InputError([Problem(name, self._unknown(name))])
+
+    def backend_of_form(self, name: str) -> BackendSpec | None:
+        """Return the backend that declares names of this form."""
+        return next((spec for spec in self.registry.backends if spec.names and re.fullmatch(spec.names, name)), None)
 
     def resolve_training(self, name: str) -> Resolved:
         """Return what trains a tokenizer: a backend, or ``backend:value`` with its main option of training.

@@ -60,8 +60,7 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
     if folder:
         seconds = results.seconds + (results.durations.reports or 0.0)
         page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
-        further = "" if report.tables.timed else "; speeds: tokbench run speed"
-        further += "" if verbose else " (with -v a run says more)"
+        further = "" if verbose else " (with -v a run says more)"
         last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{further}"
         console.print()
         console.print(_text(last), soft_wrap=True)
@@ -110,7 +109,7 @@ def _short(legend: str) -> str:
     >>> _short("‡ lossy and not ranked: lost text may be what saves tokens")
     '‡ lossy and not ranked'
     """
-    return re.split(r"[:;,]", legend)[0]
+    return re.split(r"[;,]" if legend.startswith("grey") else "[:;,]", legend)[0]
 
 
 def _text(content: str, style: str = "") -> Text:
@@ -173,6 +172,7 @@ def _problems(report: Report) -> list[str]:
     lines = not_ready_lines(problems(report.results).tokenizers)
     notes = ((name, note) for name, info in report.results.tokenizers.items() for note in info.notes)
     lines += [f"{name}: {note}" for name, note in notes if note.startswith((NOT_SAVED, CAUTION))]
+    lines += [note for note in report.results.notes if note.startswith("corpus ") and CAUTION in note]
     for missing in problems(report.results).cells:
         if missing.applies:
             where = "; ".join(some_names(names, _MOST_NAMES) for names in (missing.metrics, missing.tokenizers))

@@ -100,7 +100,7 @@ class TokenizerCatalogue:
         return name
 
     def _of_backend(self, name: str) -> Recipe | None:
-        known = name.partition(":")[0] in self._registry.backends.entries
+        known = name.partition(":")[0] in self._registry.backends.entries or self._grammar.backend_of_form(name)
         return recipe_of(name, self._grammar) if known else None
 
     @property

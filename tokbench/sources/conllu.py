@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 from tokbench.corpus.contract import CorpusSpec, Document, Gold
 from tokbench.foundation.errors import InputError, Problem
+from tokbench.sources.faults import Faults, readable_name
 from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
 from tokbench.sources.gold import AlignmentError, align
 
@@ -29,15 +30,11 @@ class ConlluOptions(GroupedFileOptions):
 class ConlluSource(GroupedFilesSource):
     """The sentences of CoNLL-U files, in the order of the files' names."""
 
-    def documents(self) -> Iterator[Document]:
-        for path, group in self._files:
-            number = 0
-            for number, sentence in enumerate(_sentences(path, self.document_limit), 1):
-                key = sentence.sent_id or str(number)
-                yield Document(sentence.text, group, key, f"{path.name}:{sentence.line}", sentence.gold())
-            if not number:
-                msg = f"holds no sentence, so there is nothing for group {group!r}; remove the file or narrow 'path'"
-                raise InputError([Problem(str(path), msg)])
+    def documents_of(self, path: Path) -> Iterator[Document]:
+        name, group = readable_name(path.name), self._group_of[path]
+        for number, sentence in enumerate(_sentences(path, self.document_limit, self._faults), 1):
+            key = sentence.sent_id or str(number)
+            yield Document(sentence.text, group, key, f"{name}:{sentence.line}", sentence.gold())
 
 
 @dataclass
@@ -115,9 +112,9 @@ class _Sentence:
         return Gold(tuple(spans), tuple(self.punctuation))
 
 
-def _sentences(path: Path, most: int) -> Iterator[_Sentence]:
+def _sentences(path: Path, most: int, faults: Faults) -> Iterator[_Sentence]:
     sentence: _Sentence | None = None
-    for number, ended in numbered_lines(path, most):
+    for number, ended in numbered_lines(path, most, faults):
         line = ended.removesuffix("\n").removesuffix("\r")
         if not line.strip():
             if sentence:

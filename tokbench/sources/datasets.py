@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import Field, model_validator
 
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import InputError, did_you_mean, one_line
+from tokbench.sources.faults import Faults
 from tokbench.sources.files import RowGroup
-from tokbench.sources.rows import RowOptions, row_document
+from tokbench.sources.rows import RowOptions, mended_row, row_document
 from tokbench.tokenizers.options import LocalPath
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
@@ -51,9 +52,16 @@ class DatasetsSource:
             raise InputError(msg)
         self._options = options
         self.licence = options.licence
+        self._faults = Faults()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """For the reader of the results, after a reading."""
+        return self._faults.notes
 
     def documents(self) -> Iterator[Document]:
         options = self._options
+        self._faults = Faults()
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}
         rows = self._rows()
@@ -66,7 +74,8 @@ class DatasetsSource:
                 raise InputError(self._unreadable(error)) from error
             if row is None:
                 return
-            yield row_document(row, options, options.group, names, number, place)
+            if (mended := mended_row(row, options, self._faults, f"{place}:{number}")) is not None:
+                yield row_document(mended, options, options.group, names, number, place)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         import datasets

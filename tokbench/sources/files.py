@@ -1,4 +1,4 @@
-"""Reads text files strictly, and cuts them into documents."""
+"""Reads text files, and cuts them into documents."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import IO, Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
+from tokbench.corpus.contract import Document
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text
 from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.sources.compressed import opened, plain_name
+from tokbench.sources.faults import EMPTY, Errors, Faults, kind_of_path, readable_name
 from tokbench.sources.remote_files import fetch
 from tokbench.tokenizers.options import FilesPath, Options
 
@@ -52,27 +54,33 @@ class FileChoice(Options):
         return taken
 
 
-def find_files(pattern: Path | str, get: str = "") -> list[Path]:
+def find_files(pattern: Path | str, get: str = "", faults: Faults | None = None) -> list[Path]:
     """Return the files that match a path or a glob pattern, or copies of the files of an address, sorted.
 
     An existing name with ``[``, ``*`` or ``?`` is that file or folder. ``**`` goes into no folder that is a symbolic
     link, and a file with several names is read once. The error if no file matches ends with ``get``, the command that
-    gets the files.
+    gets the files. ``faults`` learns what matches and is neither a file nor a folder, such as a link to nothing.
     """
     if isinstance(pattern, str):
         return fetch(pattern)
     taken: dict[str, Path] = {}
-    for path in sorted(filter(Path.is_file, _matches(pattern)), key=lambda path: (path.is_symlink(), path)):
+    matching = sorted(_matches(pattern), key=lambda path: (path.is_symlink(), path))
+    for path in filter(Path.is_file, matching):
         taken.setdefault(os.path.realpath(path), path)
+    others = [path for path in matching if not path.is_file()]
     if not taken:
         advice = f"get the files with: {get}" if get else "relative paths start at the configuration file's folder"
-        raise InputError(f"no file matches {str(pattern)!r}; {advice}")
+        found = f"{str(others[0])!r} is {kind_of_path(others[0])}, and not a file" if others else ""
+        raise InputError(f"{found or f'no file matches {str(pattern)!r}'}; {advice}")
+    for path in others:
+        if faults and not path.is_dir():
+            faults.add(f"{kind_of_path(path)}, left out", readable_name(path))
     return sorted(taken.values())
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
     """Yield what a pattern matches below the last folder that exists; hidden names match only if they are written."""
-    known = (path for path in (pattern, *pattern.parents) if os.path.exists(path))  # noqa: PTH110 - of any length
+    known = (path for path in (pattern, *pattern.parents) if os.path.lexists(path))
     start = next(known, Path())
     parts = [part if part == "**" else re.sub(r"\*\*+", "*", part) for part in pattern.relative_to(start).parts]
     if not parts:
@@ -102,18 +110,18 @@ class CutText(NamedTuple):
     """The line ends up to the next document, or LF."""
 
 
-def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator[CutText]:
+def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT, faults: Faults | None = None) -> Iterator[CutText]:
     """Yield the documents of a text file; empty documents are left out.
 
     A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed. Paragraphs are
     separated by blank lines. A whole file keeps its line ends and byte order mark.
 
     Raises:
-        InputError: a line, or a whole file, has more than ``most`` bytes, or the file cannot be read, or is not UTF-8,
-            with line and column.
+        InputError: a line, or a whole file, has more than ``most`` bytes, or the file cannot be read, or is not UTF-8
+            (unless ``faults`` mends it), with line and column.
     """
     if how == "line":
-        yield from _lines(path, most)
+        yield from _lines(path, most, faults)
         return
     with opened(path) as file:
         data = bytearray()
@@ -121,14 +129,14 @@ def read_documents(path: Path, how: Cut, most: int = DOCUMENT_LIMIT) -> Iterator
             data += piece
             if len(data) > most:
                 raise too_long(f"{path}:1", most)
-    text = _decoded(path, data)
+    text = _decoded(path, data, faults)
     del data
     yield from paragraphs(text) if how == "paragraph" else [CutText(1, text)] if text else []
 
 
-def _lines(path: Path, most: int) -> Iterator[CutText]:
+def _lines(path: Path, most: int, faults: Faults | None) -> Iterator[CutText]:
     last, blank = None, ""
-    for number, line in numbered_lines(path, most):
+    for number, line in numbered_lines(path, most, faults):
         text = line.removesuffix("\n").removesuffix("\r")
         if not text:
             blank += line
@@ -140,14 +148,14 @@ def _lines(path: Path, most: int) -> Iterator[CutText]:
         yield last
 
 
-def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path, most: int = DOCUMENT_LIMIT, faults: Faults | None = None) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file, line ends included, and their numbers from 1; raises as above."""
     with opened(path) as file:
         number = 1
         while line := file.readline(_PIECE):
             is_cut = len(line) == _PIECE and not line.endswith(b"\n")
             whole = _long_line(file, line, f"{path}:{number}", most) if is_cut else line
-            text = _decoded(path, whole, number)
+            text = _decoded(path, whole, faults, number)
             del line, whole  # they need not wait with the text
             yield number, text
             number += 1
@@ -162,21 +170,21 @@ def _long_line(file: IO[bytes], begin: bytes, where: str, most: int) -> bytearra
     return line
 
 
-def _decoded(path: Path, data: bytes | bytearray, line: int = 1) -> str:
+def _decoded(path: Path, data: bytes | bytearray, faults: Faults | None, line: int = 1) -> str:
     try:
         return decode_utf8(data)
     except TextError as error:
-        raise _not_utf8(path, error.at(path, line)) from error
+        return (faults or Faults()).mended(data, _not_utf8(path, error.at(readable_name(path), line)))
 
 
-def _not_utf8(path: Path, fault: Problem) -> InputError:
+def _not_utf8(path: Path, fault: Problem) -> Problem:
+    """Return the problem with its remedy; an InputError if the file is not text."""
     with opened(path) as file:
         kind = not_text(file.read(_HEAD))
     if kind:
         remedy = "convert it with: iconv -f UTF-16 -t UTF-8" if "text" in kind else "let 'path' name text files alone"
-        return InputError([Problem(str(path), f"is {kind}, and not text in UTF-8; {remedy}")])
-    remedy = "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
-    return InputError([Problem(fault.where, f"{fault.message}; {remedy}")])
+        raise InputError([Problem(readable_name(path), f"is {kind}, and not text in UTF-8; {remedy}")])
+    return Problem(fault.where, f"{fault.message}; mend the file with: iconv -c -f UTF-8 -t UTF-8")
 
 
 def paragraphs(text: str) -> Iterator[CutText]:
@@ -210,6 +218,7 @@ def file_names(path: Path) -> dict[str, object]:
     >>> file_names(Path("newstest2019-ref.zho-CN.txt"))["last"], file_names(Path("de_pud-ud-test.conllu"))["first"]
     ('zho-CN', 'de')
     """
+    path = Path(readable_name(path))
     plain = plain_name(path)
     parts = re.split("[._]", plain.stem)
     names = {"stem": plain.stem, "name": path.name, "suffix": plain.suffix[1:], "parent": path.parent.name}
@@ -266,6 +275,9 @@ class PathOptions(FileChoice):
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     group: str
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
+    errors: Errors = Field(
+        default="strict", description="what is not UTF-8: strict (an error), replace (by U+FFFD) or skip (left out)"
+    )
     get: Annotated[str, Field(description="the command that downloads the files, shown if they are missing")] = ""
 
 
@@ -282,14 +294,15 @@ class GroupedFileOptions(PathOptions):
 class SourceFiles:
     """The chosen files of a source in the order of their names, and the template of their groups.
 
-    By default very many files are one group; a note says so.
+    By default very many files are one group; a note says so. A source adds ``documents_of`` a file.
     """
 
     document_limit = DOCUMENT_LIMIT
 
     def __init__(self, options: PathOptions) -> None:
         self._path, self.licence = options.path, options.licence
-        self._paths = options.chosen(find_files(options.path, options.get), options.path)
+        self._unread, self._faults = Faults(), Faults(options.errors)
+        self._paths = options.chosen(find_files(options.path, options.get, self._unread), options.path)
         self._group, self._group_notes = options.group, list[str]()
         if len(self._paths) > MANY_FILES and options.model_fields_set.isdisjoint({"group", "groups"}):
             why = f"{len(self._paths):,} files are one group, {ONE_GROUP!r}, because 'group' is not given"
@@ -298,8 +311,21 @@ class SourceFiles:
 
     @property
     def notes(self) -> Sequence[str]:
-        """For the reader of the results."""
-        return self._group_notes
+        """For the reader of the results, after a reading."""
+        return [*self._group_notes, *self._unread.notes, *self._faults.notes]
+
+    def documents(self) -> Iterator[Document]:
+        self._faults = Faults(self._faults.errors)
+        for path in self._paths:
+            number = 0
+            for number, document in enumerate(self.documents_of(path), 1):  # noqa: B007
+                yield document
+            if not number:
+                self._faults.add(EMPTY, readable_name(path))
+
+    def documents_of(self, path: Path) -> Iterator[Document]:
+        """Yield the documents of a file."""
+        raise NotImplementedError
 
     @property
     def files(self) -> Sequence[Path]:
@@ -307,7 +333,7 @@ class SourceFiles:
 
 
 class GroupedFilesSource(SourceFiles):
-    """The files of a source with a group each; a source adds ``documents``.
+    """The files of a source with a group each.
 
     Raises:
         InputError: a wanted group has no file.
@@ -323,3 +349,4 @@ class GroupedFilesSource(SourceFiles):
             raise InputError([Problem("", msg.format(path, name, did_you_mean(name, groups))) for name in lacking])
         self._files = [(path, group) for path, group in files if not wanted or group in wanted]
         self._paths = [path for path, _ in self._files]
+        self._group_of = dict(self._files)

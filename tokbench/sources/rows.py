@@ -10,6 +10,7 @@ from pydantic import Field
 
 from tokbench.corpus.contract import Document, Gold
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.sources.faults import NULLS, SURROGATES, Faults, Nulls
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
 from tokbench.sources.gold import AlignmentError, gold_segments
 from tokbench.tokenizers.batch import valid_unicode
@@ -25,6 +26,7 @@ class RowOptions(Options):
         default="",
         description="the field with the text's gold morphemes: a list of them, or a list for each word; default: none",
     )
+    nulls: Nulls = Field(default="error", description="rows whose text is null: error or skip (leave them out)")
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
 
 
@@ -35,7 +37,7 @@ class RowFileOptions(RowOptions, PathOptions):
 
 
 class RowFiles(SourceFiles):
-    """The files of a source of rows; a source adds ``documents``."""
+    """The files of a source of rows."""
 
     def __init__(self, options: RowFileOptions) -> None:
         super().__init__(options)
@@ -49,6 +51,19 @@ def row_fields(options: RowOptions, template: str) -> list[str]:
     return list(dict.fromkeys(filter(None, [*named, *inside])))
 
 
+def mended_row(
+    row: Mapping[str, Any], options: RowOptions, faults: Faults, where: str, kind: str = SURROGATES
+) -> Mapping[str, Any] | None:
+    """Return a row with a text that can be read, as far as the options allow; ``None`` to leave it out."""
+    text = row.get(options.text, "")
+    if text is None and options.nulls == "skip":
+        faults.add(NULLS, where)
+        return None
+    if isinstance(text, str) and (mended := faults.without_surrogates(text, where, kind)) is not text:
+        return {**row, options.text: mended}
+    return row
+
+
 def row_document(
     row: Mapping[str, Any], options: RowOptions, template: str, names: Mapping[str, object], number: int, place: str
 ) -> Document:
@@ -60,6 +75,8 @@ def row_document(
         if name and name not in row:
             _refuse(place, number, f"has no field {name!r}; it has {', '.join(sorted(map(str, row)))}")
     text = row[options.text]
+    if text is None:
+        _refuse(place, number, f"field {options.text!r} is null; leave such rows out with the option 'nulls: skip'")
     if not isinstance(text, str):
         _refuse(place, number, f"field {options.text!r} is not a string")
     if valid_unicode(text) != text:

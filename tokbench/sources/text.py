@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import Field
 
 from tokbench.corpus.contract import CorpusSpec, Document
-from tokbench.foundation.errors import InputError, Problem
+from tokbench.sources.faults import readable_name
 from tokbench.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, file_names, read_documents
 
 
@@ -31,22 +31,13 @@ class TextSource(GroupedFilesSource):
         self._options = options
         self._shared = shared_keys(self._files, self._group)
 
-    def documents(self) -> Iterator[Document]:
-        with_text: dict[str, bool] = {}
-        for path, group in self._files:
-            name = path.name
-            with_text.setdefault(group, False)
-            for line, text, end in read_documents(path, self._options.document, self.document_limit):
-                with_text[group] = True
-                if self._options.document == "file":
-                    yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
-                else:
-                    yield Document(text, group, str(line), f"{name}:{line}", line_end=end)
-        empty = [group for group, any_text in with_text.items() if not any_text]
-        if empty and len(empty) < len(with_text):
-            files = {group: path for path, group in reversed(self._files)}
-            msg = "holds no text, so there is nothing for group {!r}; remove the file or narrow 'path'"
-            raise InputError([Problem(str(files[group]), msg.format(group)) for group in empty])
+    def documents_of(self, path: Path) -> Iterator[Document]:
+        name, group, how = readable_name(path.name), self._group_of[path], self._options.document
+        for line, text, end in read_documents(path, how, self.document_limit, self._faults):
+            if how == "file":
+                yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
+            else:
+                yield Document(text, group, str(line), f"{name}:{line}", line_end=end)
 
 
 def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, str]:

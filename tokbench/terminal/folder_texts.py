@@ -21,7 +21,14 @@ from tokbench.tokenizers.options import GivenOptions
 
 _PROSE: Final = (False, False, "text")
 _ENDINGS: Final = frozenset("txt text md markdown rst adoc asciidoc org".split())
-_ROWS: Final = {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "conllu": "conllu"}
+_ROWS: Final = {
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "parquet": "parquet",
+    "conllu": "conllu",
+    "csv": "csv",
+    "tsv": "csv",
+}
 _MANY, _FEW = 20, 5  # groups, and files that are left out for one reason, that are named
 
 
@@ -86,8 +93,6 @@ def _kind(path: Path) -> tuple[Any, ...]:
         raise InputError("empty")
     if ending in _ROWS:
         return (False, True, _ROWS[ending], *_fields(path, _ROWS[ending]))
-    if ending in {"csv", "tsv"}:
-        raise InputError("a table, which no source reads; write its texts as JSON Lines: {'text': …}")
     if ending in _ENDINGS or programming_language(ending) or is_language(ending):
         _groups(path, "text", (("document", "line"),))
         return (True, False, "text") if programming_language(ending) else _PROSE

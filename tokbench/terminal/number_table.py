@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 
-def print_numbers(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """Print a table of a name and its numbers per row; ``heads`` covers the names, too."""
+def print_numbers(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, bars: Sequence[str] = ()
+) -> None:
+    """Print a table of a name and its numbers per row, and a bar if given; ``heads`` covers the names, too."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -18,6 +21,8 @@ def print_numbers(heads: Sequence[str], rows: Sequence[Sequence[str]], title: st
     for head, *cells in zip(heads[1:], *(numbers for _, *numbers in rows), strict=True):
         # A head is folded before a number is.
         table.add_column(Text(plain(head)), justify="right", overflow="fold", min_width=max(map(len, cells), default=0))
-    for name, *numbers in rows:
-        table.add_row(Text(plain(name)), *map(Text, numbers))
+    if bars:
+        table.add_column(no_wrap=True, overflow="crop")
+    for (name, *numbers), bar in zip_longest(rows, bars):
+        table.add_row(Text(plain(name)), *map(Text, numbers), *filter(None, [bar]))
     Console().print(table)

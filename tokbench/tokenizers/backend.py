@@ -147,8 +147,14 @@ class BackendSpec:
     """The option of ``load`` that ``backend:value`` sets."""
     train_main: str = ""
     """The option of ``train`` that it sets."""
+    save_object: Callable[[Any, Path], GivenOptions] | None = None
+    """``save_object(tokenizer, folder)`` writes a tokenizer of the first library that it ``requires``, and returns the
+    options that load it; ``path`` starts in the folder.
+    """
     files: tuple[FileKind, ...] = ()
     """Files that it loads by name alone."""
+    names: str = ""
+    """A regular expression for names that are values of the main option, such as ``org/name``."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
     """Options by published name, such as ``gpt-4o``."""
     verified: Mapping[str, str] = field(default_factory=dict)

@@ -48,18 +48,19 @@ def test_every_layout(tmp_path, layout, text, words):
 
 
 def test_the_notes_count_what_is_left_out(tmp_path):
-    assert opened(tmp_path, UNIMORPH, "unimorph").notes == (
+    source = opened(tmp_path, UNIMORPH, "unimorph")
+    assert len(list(source.documents())) == len(list(source.documents())) == 1
+    assert source.notes == [
         "1 of 4 lines are left out: the word came before, such as walked = walk + ed",
         "1 of 4 lines are left out: the morphemes are not given, such as ran = ?",
         "1 of 4 lines are left out: the morphemes do not spell the word, such as hurries = hurry + s",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
     ("layout", "text", "message"),
     [
         ("unimorph", "walk\twalked\n", "eng.tsv:1: has 2 columns, layout 'unimorph' has 4: lemma, form, features"),
-        ("sigmorphon2022", "inaccuracies\tin@@ accurate @@cy @@s\t110\n", "holds no word that its morphemes spell"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path, layout, text, message):

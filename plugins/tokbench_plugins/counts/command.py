@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,13 @@ def _size(value: str | None) -> int | None:
     help="What to do with bytes that are not UTF-8.",
 )
 @click.option(
+    "--nulls",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="What to do with rows whose text is null.",
+)
+@click.option(
     "--memory",
     metavar="SIZE",
     callback=lambda _context, _option, value: _size(value),
@@ -99,10 +107,10 @@ def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: d
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
     found = find(texts)
-    if found.left_out:
-        say(f"{len(found.left_out):,} files are not text and left out, such as {found.left_out[0]}", err=True)
+    for note in found.left_out.notes:
+        say(note, err=True)
     total = sum(path.stat().st_size for path in found.files if path.is_file())
-    reading = Reading(pattern, *(given[name] for name in ("document", "field", "group", "errors")))
+    reading = Reading(pattern, *(given[name] for name in ("document", "field", "group", "errors", "nulls")))
     task = Task(
         tuple(found.files),
         reading,
@@ -135,6 +143,8 @@ def _facts(merged: Merged, output: Path) -> dict[str, object]:
 
 
 def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
+    from tokbench.sources.faults import BAD_BYTES, NULLS
+
     facts = merged.facts
     if counted and counted.resumed:
         say(f"{counted.resumed / 1e6:,.1f} MB were counted by an earlier call.")
@@ -146,7 +156,10 @@ def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
         say(f"The last tenth of the text brought {merged.late / merged.different:.1%} of them.")
     if facts.left_out:
         say(f"{facts.left_out}")
-    if counted and counted.amount.bad:
-        say(f"{counted.amount.bad:,} bytes were not UTF-8, the first at {counted.amount.first_bad}")
+    for kind, met in ((BAD_BYTES, counted.amount.bad), (NULLS, counted.amount.nulls)) if counted else ():
+        if met.times:
+            say(met.note(kind))
     memory = f"{merged.training_memory / 1e9:.1f} GB"
-    say(f"Training on it takes about {memory}. Next: tokbench train --counts {output} --vocab-size 32768")
+    backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")
+    train = f"tokbench train --backend {backend} --counts {shlex.quote(str(output))} --vocab-size 32768"
+    say(f"Training on it takes about {memory}. Next: {train}")

@@ -109,7 +109,6 @@ class CountFacts:
     groups: tuple[str, ...] = ()
     parts: bool = False
     """Whether the text was counted in parts."""
-    normalizer: str = ""
     left_out: LeftOut | None = None
 
     @property

@@ -59,8 +59,8 @@ class Task:
         return self.output.with_name(f"{self.output.name}.unfinished")
 
     def settings(self) -> list[object]:
-        """What must be the same for a count to go on; bad bytes stop a count, so how they are treated may change."""
-        return [*self.reading._replace(errors="strict"), self.parts]
+        """What must be the same for a count to go on; what bad text becomes may change, because it stops a count."""
+        return [*self.reading._replace(errors="strict", nulls="error"), self.parts]
 
     def stamps(self) -> list[list[object]]:
         """Names, sizes and times of the files; standard input is new in every call."""
@@ -185,7 +185,7 @@ class _Journal:
                 known = json.loads(line)  # the last line may be cut short
                 counted = [Piece(*piece) for piece in known["pieces"]]
                 if all(stamps[piece.file] == now[piece.file] for piece in counted):
-                    self.written.append(Written(counted, known["files"], Amount(**known["amount"])))
+                    self.written.append(Written(counted, known["files"], Amount.of(known["amount"])))
         kept = {name for one in self.written for name in one.files}
         self._task.folder.mkdir(parents=True, exist_ok=True)
         for path in self._task.folder.iterdir():

@@ -15,7 +15,7 @@ from tokbench_plugins.counts.facts import KEY, CountFacts, LeftOut, position, re
 if TYPE_CHECKING:
     import duckdb
 
-_ALIKE: Final = {"pattern_name": "split", "normalizer": "normalizer", "parts": "counting in parts"}
+_ALIKE: Final = {"pattern_name": "split", "parts": "counting in parts"}
 
 
 class Part(NamedTuple):
@@ -38,7 +38,10 @@ class Merged(NamedTuple):
 
     @property
     def training_memory(self) -> int:
-        """The memory that training takes, about, in bytes: fitted to 3.5 GB for 17 million chunks of 199 MB and 9.5 GB for 50 million of 597 MB."""
+        """The memory that training takes, about, in bytes.
+
+        Fitted to 3.5 GB for 17 million chunks of 199 MB, and 9.5 GB for 50 million of 597 MB.
+        """
         return 400_000_000 + 29 * (self.chunk_bytes + self.different) // 2
 
 
@@ -117,7 +120,7 @@ def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1)
     """Add tables as if their texts had been counted one after the other.
 
     Raises:
-        InputError: they differ in split, normalizer or version; it names both.
+        InputError: they differ in split or version; it names both.
     """
     facts = [read_facts(path) for path in paths]
     for path, other in zip(paths[1:], facts[1:], strict=True):

@@ -6,13 +6,12 @@ visible and a letter, or between a letter and a space before a letter.
 
 from __future__ import annotations
 
-import codecs
 import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple
 
@@ -22,7 +21,9 @@ import regex
 from tokbench import plugin
 from tokbench.foundation.files import not_text
 from tokbench.sources.compressed import opened, plain_name
+from tokbench.sources.faults import EMPTY, Errors, Faults, Met, Nulls, mend_utf8, readable_name
 from tokbench.sources.files import find_files, group_names
+from tokbench.sources.parquet import batch_rows
 from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
@@ -30,7 +31,6 @@ from tokbench_plugins.counts.count import Block
 from tokbench_plugins.counts.facts import position
 
 Documents = Literal["file", "line"]
-Errors = Literal["strict", "replace", "skip"]
 
 STDIN: Final = "-"
 _BLOCK: Final = 4 << 20
@@ -51,6 +51,7 @@ class Reading(NamedTuple):
     group: str = ""
     """A template, such as ``{language}``, or of the fields of a row."""
     errors: Errors = "strict"
+    nulls: Nulls = "error"
 
 
 class Piece(NamedTuple):
@@ -74,51 +75,58 @@ class Amount:
 
     bytes: int = 0
     documents: int = 0
-    bad: int = 0
+    bad: Met = field(default_factory=Met)
     """Bytes that are not UTF-8, replaced or left out."""
-    first_bad: str = ""
+    nulls: Met = field(default_factory=Met)
+    """Rows that are left out."""
+
+    @classmethod
+    def of(cls, known: dict[str, Any]) -> Amount:
+        return cls(**{**known, "bad": Met(**known["bad"]), "nulls": Met(**known["nulls"])})
 
     def add(self, other: Amount) -> None:
         self.bytes += other.bytes
         self.documents += other.documents
-        self.bad += other.bad
-        self.first_bad = self.first_bad or other.first_bad
+        self.bad.add(other.bad)
+        self.nulls.add(other.nulls)
 
 
 class FoundFiles(NamedTuple):
     """The files of a corpus."""
 
     files: list[Path]
-    left_out: list[Path]
-    """Of folders: what is not text."""
+    left_out: Faults
+    """What is not text, and what is not a file."""
 
 
 def find(names: Sequence[str]) -> FoundFiles:
     """Return the files of paths, folders and glob patterns, each once, in order."""
     files: dict[Path, None] = {}
-    left_out: list[Path] = []
+    left_out = Faults()
     for name in names:
         path = Path(name)
         if name == STDIN:
             files[path] = None
         elif path.is_dir():
-            for inside in _files(name, path / "**"):
+            for inside in _files(path / "**", left_out):
                 if inside.suffix != ".parquet" and _is_binary(inside):
-                    left_out.append(inside)
+                    left_out.add("files that are not text, left out", readable_name(inside))
                 else:
                     files[inside] = None
         else:
-            files |= dict.fromkeys(_files(name, path))
+            files |= dict.fromkeys(_files(path, left_out))
+    for path in (path for path in files if str(path) != STDIN and not path.stat().st_size):
+        left_out.add(EMPTY, readable_name(path))
     if not files:
         raise plugin.InputError(f"{', '.join(names)}: no file holds text")
     return FoundFiles(list(files), left_out)
 
 
-def _files(name: str, pattern: Path) -> list[Path]:
+def _files(pattern: Path, left_out: Faults) -> list[Path]:
     try:
-        return find_files(pattern)
+        return find_files(pattern, faults=left_out)
     except plugin.InputError as error:
-        raise plugin.InputError(f"no file matches {name!r}; give files, folders or patterns") from error
+        raise plugin.InputError(f"{str(error).partition(';')[0]}; give files, folders or patterns") from error
 
 
 def _is_binary(path: Path) -> bool:
@@ -252,27 +260,17 @@ class PieceReader:
         try:
             str(data, "utf-8")
         except UnicodeDecodeError as error:
-            return self._mended(start, data, error)
+            at = start + error.start
+            return self._mended(data, self._where(at), at, f"byte 0x{data[error.start]:02x}").encode()
         return data
 
-    def _mended(self, start: int, data: bytes, error: UnicodeDecodeError) -> bytes:
-        where = self._where(start + error.start)
+    def _mended(self, data: bytes, where: str, at: int, what: str = "the text") -> str:
         if self._reading.errors == "strict":
-            byte = data[error.start]
-            message = (
-                f"byte 0x{byte:02x} is not UTF-8; mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
-            )
-            raise plugin.InputError([plugin.Problem(where, message)])
-        self.amount.first_bad = self.amount.first_bad or where
-        replacement = "\ufffd" if self._reading.errors == "replace" else ""
-
-        def handle(error: UnicodeError) -> tuple[str, int]:
-            assert isinstance(error, UnicodeDecodeError)
-            self.amount.bad += error.end - error.start
-            return replacement, error.end
-
-        codecs.register_error("tokbench-counts", handle)
-        return data.decode("utf-8", "tokbench-counts").encode()
+            remedy = "mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
+            raise plugin.InputError([plugin.Problem(where, f"{what} is not UTF-8; {remedy}")])
+        text, bad = mend_utf8(data, self._reading.errors)
+        self.amount.bad.add(Met(bad, where, position(self._piece.file, at)))
+        return text
 
     def _where(self, byte: int) -> str:
         if self._piece.path == STDIN:
@@ -280,7 +278,7 @@ class PieceReader:
         with opened(self._path) as file:
             before = file.read(byte)
         lines = before.split(b"\n")
-        return f"{self._path}:{len(lines)}:{len(lines[-1].decode('utf-8', 'replace')) + 1}"
+        return f"{readable_name(self._path)}:{len(lines)}:{len(lines[-1].decode('utf-8', 'replace')) + 1}"
 
     def _rows(self, start: int, data: bytes) -> Iterator[Block]:
         texts: list[str] = []
@@ -294,17 +292,27 @@ class PieceReader:
                 except json.JSONDecodeError as error:
                     message = f"is not JSON: {error.msg}; every line must be one object"
                     raise plugin.InputError([plugin.Problem(self._where(at + error.pos), message)]) from error
-                texts.append(self._field(row, self._reading.field, at))
-                groups.append(self._row_group(row, at))
-                firsts.append(at)
+                if not self._is_null(row, at):
+                    texts.append(self._field(row, self._reading.field, at))
+                    groups.append(self._row_group(row, at))
+                    firsts.append(at)
             at += len(line)
         yield from self._blocks(texts, firsts, groups)
+
+    def _is_null(self, row: Any, at: int, where: str = "") -> bool:
+        """Tell whether a row is left out, and count it."""
+        null = self._reading.nulls == "skip" and isinstance(row, dict) and row.get(self._reading.field, "") is None
+        if null:
+            where = where or ("" if self.amount.nulls.times else self._where(at))
+            self.amount.nulls.add(Met(1, where, position(self._piece.file, at)))
+        return null
 
     def _field(self, row: Any, name: str, at: int) -> str:
         value = row.get(name) if isinstance(row, dict) else None
         if not isinstance(value, str):
             known = ", ".join(map(str, row)) if isinstance(row, dict) else "no fields"
-            message = f"has no text in the field {name!r}; it has: {known}; name another with --field"
+            remedy = "name another with --field, or leave rows with null out with --nulls skip"
+            message = f"has no text in the field {name!r}; it has: {known}; {remedy}"
             raise plugin.InputError([plugin.Problem(self._where(at), message)])
         return value
 
@@ -328,9 +336,12 @@ class PieceReader:
     def _parquet(self) -> Iterator[Block]:
         import pyarrow.parquet as pq
 
-        file, at = pq.ParquetFile(self._path), 0
+        file, at, n_rows = pq.ParquetFile(self._path), 0, 0
         for batch in file.iter_batches(1024):
-            rows = batch.to_pylist()
+            places = [f"{readable_name(self._path)}:{n_rows + k}" for k in range(1, batch.num_rows + 1)]
+            n_rows += batch.num_rows
+            read = batch_rows(batch, self._reading.field, lambda data, k: self._mended(data, places[k], at))  # noqa: B023
+            rows = [row for row, place in zip(read, places, strict=True) if not self._is_null(row, at, place)]
             texts = [self._field(row, self._reading.field, 0) for row in rows]
             lengths = [len(text.encode()) for text in texts]
             firsts = [at + before for before in np.cumsum([0, *lengths[:-1]]).tolist()]

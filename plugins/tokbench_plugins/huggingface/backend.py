@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -45,7 +46,8 @@ class HuggingFaceLoadOptions(plugin.Options):
         return self
 
 
-def _load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
+def load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
+    """Load a file or an encoding."""
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer, with_special
 
     source, chat = _source(options), _chat(options)
@@ -83,6 +85,11 @@ def _json_of_encoding(name: EncodingName) -> str:
     return json.dumps(tokenizer_json(Parts(vocabulary, given.pattern, special)), ensure_ascii=False)
 
 
+def _save_object(tokenizer: Any, folder: Path) -> dict[str, Any]:
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return {"path": "tokenizer.json"}
+
+
 def _train(
     documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions, progress: plugin.TrainProgress
 ) -> plugin.Tokenizer:
@@ -97,8 +104,9 @@ def _train(
 SPEC = plugin.BackendSpec(
     name="huggingface",
     summary="any tokenizer.json, known encodings, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
-    load=_load,
+    load=load,
     load_options=HuggingFaceLoadOptions,
+    save_object=_save_object,
     train=_train,
     train_options=HuggingFaceTrainOptions,
     requires=("tokenizers",),

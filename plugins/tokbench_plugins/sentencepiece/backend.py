@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -20,13 +22,19 @@ class SentencePieceLoadOptions(plugin.Options):
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
 
 
-def _load(options: SentencePieceLoadOptions) -> plugin.Tokenizer:
+def load(options: SentencePieceLoadOptions) -> plugin.Tokenizer:
+    """Load a model."""
     from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
         return with_added_special(make_tokenizer(plugin.read_file(options.path)), options.special_tokens)
     except ValueError as error:
         raise plugin.BackendError(f"{options.path}: {error}") from error
+
+
+def _save_object(processor: Any, folder: Path) -> dict[str, Any]:
+    (folder / "tokenizer.model").write_bytes(processor.serialized_model_proto())
+    return {"path": "tokenizer.model"}
 
 
 def _train(
@@ -66,8 +74,9 @@ def _check_counts(options: SentencePieceTrainOptions, tables: Mapping[str, plugi
 SPEC = plugin.BackendSpec(
     name="sentencepiece",
     summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
-    load=_load,
+    load=load,
     load_options=SentencePieceLoadOptions,
+    save_object=_save_object,
     train=_train,
     train_counts=_train_counts,
     check_counts=_check_counts,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -69,6 +70,14 @@ def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
     return tokenizer
 
 
+def _save_object(encoding: Any, folder: Path) -> dict[str, Any]:
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
+
+    name, tokenizer = f"{encoding.name}.tiktoken", TiktokenTokenizer(encoding)
+    tokenizer.save(folder / name)
+    return {"path": name, "pattern": encoding._pat_str, "special_tokens": dict(tokenizer.special_ids)}  # noqa: SLF001 - it has no public name
+
+
 def _train(
     documents: Iterable[str], vocab_size: int, options: TiktokenTrainOptions, progress: plugin.TrainProgress
 ) -> plugin.Tokenizer:
@@ -88,6 +97,7 @@ SPEC = plugin.BackendSpec(
     summary="OpenAI's encodings by name, any .tiktoken file, or ranks trained here, in OpenAI's engine",
     load=_load,
     load_options=TiktokenLoadOptions,
+    save_object=_save_object,
     train=_train,
     train_options=TiktokenTrainOptions,
     min_vocab_size=256,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -34,11 +35,11 @@ class TransformersLoadOptions(plugin.Options):
         return self
 
 
-def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
+def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
+    """Load a folder, or a name of the hub."""
     from tokbench_plugins.transformers.tokenizer import (
         behind_the_contract,
         digest,
-        file_of,
         from_folder,
         from_hub,
         rewritten,
@@ -46,26 +47,31 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
 
     trust = options.trust_remote_code
     if options.path is not None:
-        foreign, file = from_folder(options.path, trust_remote_code=trust), file_of(options.path, None)
+        foreign, folder = from_folder(options.path, trust_remote_code=trust), options.path
     else:
         assert options.name is not None
-        foreign = from_hub(options.name, options.revision, trust_remote_code=trust)
-        file = file_of(options.name, options.revision)
+        foreign, folder = from_hub(options.name, options.revision, trust_remote_code=trust)
     notes: tuple[str, ...] = (
         ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
     )
-    notes += rewritten(foreign, file)
+    notes += rewritten(foreign, folder / "tokenizer.json")
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
     if options.name is not None:  # the meaning of a name may change
         tokenizer.identity = digest(foreign)
     return tokenizer
 
 
+def _save_object(tokenizer: Any, folder: Path) -> dict[str, Any]:
+    tokenizer.save_pretrained(folder)
+    return {"path": "."}
+
+
 SPEC = plugin.BackendSpec(
     name="transformers",
     summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
-    load=_load,
+    load=load,
     load_options=TransformersLoadOptions,
+    save_object=_save_object,
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",
     main="name",

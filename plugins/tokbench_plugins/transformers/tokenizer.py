@@ -9,19 +9,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 import numpy as np
 from tokenizers import Tokenizer
 
-from tokbench.foundation.errors import BackendError, BackendUnavailable
+from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
+from tokbench_plugins.hub.fetch import fetch, reason
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
-
-_SECONDS: Final = 5.0
-_LONGEST_REASON: Final = 240
 
 
 def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
@@ -39,8 +37,15 @@ def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
             raise BackendError(f"{path}: {_reason(error)}") from error
 
 
-def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any:
-    """Load the tokenizer of a name on the hub, from the local cache where the hub cannot be reached.
+class HubTokenizer(NamedTuple):
+    """What ``AutoTokenizer`` made of a name, and its folder of the cache."""
+
+    tokenizer: Any
+    folder: Path
+
+
+def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> HubTokenizer:
+    """Load the tokenizer of a name on the hub or in its cache.
 
     Raises:
         BackendUnavailable: it is not in the cache and cannot be downloaded.
@@ -48,35 +53,22 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
     with _quiet():
         from transformers import AutoTokenizer
 
-        why_not = _unreachable()
+        fetched = fetch(name, revision, ("tokenizer_config.json", "config.json", "tokenizer.json"))
         try:
-            return AutoTokenizer.from_pretrained(
-                name, revision=revision or "main", trust_remote_code=trust_remote_code, local_files_only=bool(why_not)
+            foreign = AutoTokenizer.from_pretrained(
+                name,
+                revision=fetched.commit,
+                trust_remote_code=trust_remote_code,
+                local_files_only=fetched.offline,
             )
-        except OSError as error:
-            if why_not:
-                raise BackendUnavailable(
-                    f"{name!r} is not in the hub's cache here, and {why_not}; load it once with network, or give a "
-                    "'path'"
-                ) from error
-            raise BackendUnavailable(f"{name!r} cannot be loaded from the hub: {_reason(error)}") from error
         except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{name}: {_reason(error)}") from error
+    return HubTokenizer(foreign, fetched.path.parent)
 
 
-def file_of(source: Path | str, revision: str | None) -> Path | None:
-    """Return the tokenizer.json of a folder or, out of the hub's cache, of a name; ``None`` if there is none."""
-    if isinstance(source, Path):
-        return source / "tokenizer.json" if (source / "tokenizer.json").is_file() else None
-    from huggingface_hub import try_to_load_from_cache
-
-    found = try_to_load_from_cache(source, "tokenizer.json", revision=revision)
-    return Path(found) if isinstance(found, str) else None
-
-
-def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
+def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
     """Return a warning if ``AutoTokenizer`` normalizes or splits differently from its file."""
-    if file is None or not getattr(foreign, "is_fast", False):
+    if not file.is_file() or not getattr(foreign, "is_fast", False):
         return ()
     theirs, made = (
         json.loads(pipeline.to_str()) for pipeline in (Tokenizer.from_file(str(file)), foreign.backend_tokenizer)
@@ -84,20 +76,6 @@ def rewritten(foreign: Any, file: Path | None) -> tuple[str, ...]:
     parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
     said = f"caution: {type(foreign).__name__} of transformers has a different {parts} from the file {file.name}"
     return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
-
-
-def _unreachable() -> str:
-    """Ask once and briefly, because the library would retry for most of a minute; return why not, or nothing."""
-    from huggingface_hub import constants
-    from huggingface_hub.utils import get_session
-
-    if constants.HF_HUB_OFFLINE:
-        return "HF_HUB_OFFLINE forbids asking the hub"
-    try:
-        get_session().head(constants.ENDPOINT, timeout=_SECONDS)
-    except Exception as error:  # noqa: BLE001 - the library that asks may raise anything
-        return f"{constants.ENDPOINT} does not answer ({_reason(error)})"
-    return ""
 
 
 @contextmanager
@@ -113,10 +91,9 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    if "`trust_remote_code=True`" in text:
+    if "`trust_remote_code=True`" in str(error):
         return "it brings Python code of its own; look at that, then set trust_remote_code: true"
-    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 3] + "..."
+    return reason(error)
 
 
 def behind_the_contract(

@@ -75,7 +75,7 @@ def _next(text: Text, *, tie: Tie, allowed: Callable[[Pair], bool]) -> int:
 
 
 def _chunk_of_slot(chunks: Counts) -> NDArray[np.int64]:
-    """Return the chunk of each slot: a gap stands before each chunk, and one behind the last."""
+    """Return the chunk of each slot: a gap before each chunk, and one behind the last."""
     chunk_of = np.repeat(np.arange(len(chunks.counts)), np.diff(chunks.offsets) + 1)
     return np.append(chunk_of, chunk_of[-1:] if len(chunk_of) else 0)
 

@@ -191,7 +191,34 @@ def test_bad_bytes(tmp_path, errors, text):
     (tmp_path / "in" / "bad.txt").write_bytes(b"good\nb\xffd")
     result, table = counted(tmp_path / "in", errors=errors)
     assert table == expected(["one", text], "gpt4")
-    assert (result.amount.bad, result.amount.first_bad) == (1, f"{tmp_path / 'in' / 'bad.txt'}:2:2")
+    assert (result.amount.bad.times, result.amount.bad.where) == (1, f"{tmp_path / 'in' / 'bad.txt'}:2:2")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_null_rows_are_left_out(tmp_path, kind):
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in" / f"r.{kind}"
+    if kind == "jsonl":
+        path.write_text('{"text": "a b"}\n{"text": null}\n{"text": "c"}\n', encoding="utf-8")
+    else:
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pytest.importorskip("pyarrow").table({"text": ["a b", None, "c"]}), path)
+    result, table = counted(path, nulls="skip")
+    assert table == expected(["a b", "c"], "gpt4")
+    assert (result.amount.nulls.times, result.amount.documents) == (1, 2)
+    assert result.amount.nulls.where.startswith(f"{path}:2")
+    with pytest.raises(InputError, match="--nulls skip"):
+        counted(path, tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_the_first_bad_byte_whatever_processes(tmp_path, small):
+    folder = write(tmp_path / "in", texts(6, 300, seed=8))
+    for number in (1, 4, 5):
+        (folder / f"00{number}.txt").write_bytes(b"good\nbad \xff\n" * 50)
+    for processes in (1, 2):
+        result, _ = counted(folder, tmp_path / str(processes), errors="replace", processes=processes)
+        assert (result.amount.bad.times, result.amount.bad.where) == (150, f"{folder / '001.txt'}:2:5")
 
 
 def test_parts_add_up(tmp_path, monkeypatch):

@@ -1,9 +1,5 @@
 """The study of mixtures in a run: its block, its answer, and options that are refused before anything is measured."""
 
-import shlex
-import shutil
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("numba")
@@ -11,15 +7,10 @@ pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq
-from click.testing import CliRunner
 from mixed_texts import WORDS, corpus, write_table
-from readme_tables import ROOT
-from test_readme import blocks
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
-from tokbench.sources import sample
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.counts.count import count_table
@@ -164,18 +155,3 @@ def test_a_damaged_table_fails_the_study_alone(folder):
     results = run(folder, tables=by_language(folder, "gpt4"), sizes=[290])
     assert results.studies.get(MIXTURES) is None
     assert any("de-gpt4.counts" in note and "count of -1" in note for note in results.notes)
-
-
-@pytest.mark.slow
-def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
-    pytest.importorskip("splintr")
-    monkeypatch.chdir(tmp_path)
-    for language in ("de", "hi"):
-        (tmp_path / "texts" / language).mkdir(parents=True)
-        shutil.copy(Path(sample.__file__).parent / "languages" / f"{language}.txt", tmp_path / "texts" / language)
-    readme = ROOT / "plugins" / "tokbench_plugins" / "mixtures" / "README.md"
-    (tmp_path / "shares.yaml").write_text(blocks(readme, "yaml")[0])
-    for line in blocks(readme, "sh")[0].splitlines():
-        done = CliRunner().invoke(command, shlex.split(line)[1:])
-        assert done.exit_code == 0, (line, done.output)
-    assert "alpha" in done.output

@@ -12,6 +12,7 @@ from tokbench.engine.planning import make_plan, outlook
 from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import load_registry
 from tokbench.report.tables import CellTables
+from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import advise, confidence, enough_text, rounded_range, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
@@ -39,8 +40,26 @@ def advised(lines, weights=(), model=MODEL):
     """The advice for a model, from the line of each vocabulary on each corpus, the cheapest first."""
     weights = dict(weights) or {"prose": 1.0}
     shares = {corpus: weight / sum(weights.values()) for corpus, weight in weights.items()}
-    mixture = Mixture(shares, dict.fromkeys(shares, text()))
-    return advise({name: mix(line, mixture) for name, line in lines.items()}, {"own": model})
+    mixture = Mixture(shares, {(corpus, WHOLE): text() for corpus in shares})
+    return advise(
+        {
+            name: mix({(corpus, WHOLE): line for corpus, line in of_corpora.items()}, mixture)
+            for name, of_corpora in lines.items()
+        },
+        {"own": model},
+    )
+
+
+def test_languages_of_a_corpus_count_alike():
+    texts = {
+        ("prose", WHOLE): text(np.array([1_000_000])),
+        ("prose", "en"): text(np.array([900_000])),
+        ("prose", "hi"): text(np.array([100_000])),
+    }
+    tokens = {"en": 225_000, "hi": 50_000, WHOLE: 275_000}  # 4 and 2 bytes per token
+    lines = {("prose", group): Line(np.array([4000]), np.array([[number]])) for group, number in tokens.items()}
+    mixed = mix(lines, Mixture({"prose": 1.0}, texts)).mixed
+    assert mixed == pytest.approx([(1 / 4 + 1 / 2) / 2])
 
 
 @pytest.mark.parametrize(
@@ -189,5 +208,5 @@ def test_models_with_nearly_equal_sizes_are_one_row(of_8b, rows):
     """One size that is good for both, with the sizes that are."""
     advice = [of_model("125m", 12_000, 8000, 20_000), of_model("1b", 30_000, 24_000, 48_000), of_model("8b", *of_8b)]
     [sentence] = said(advice)[0]
-    first, *others = sentence.removeprefix("Train mine: ").removesuffix(".").split(" · ")
+    first, *others = sentence.partition(": ")[2].removesuffix(".").split(" · ")
     assert [first.split()[0], *others] == rows

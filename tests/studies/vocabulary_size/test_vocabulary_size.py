@@ -130,17 +130,20 @@ def test_costs_and_advice(ran):
     assert study.weights == {"talk": 1.0}
     own = {each.line: each for each in study.advice}
     both = own["both"]
-    trace = SizeLines(ran[0]).trace(next(line for line in study.lines if line.line == "both"), "talk", WHOLE)
+    line = next(line for line in study.lines if line.line == "both")
+    trace = SizeLines(ran[0]).trace(line, "talk", WHOLE)
     # 2 FLOPs for each of 12 x 64 x 64 weights of two layers and 64 of each id, and 2 x 2 x 128 x 64 of attention
     flops = 2 * (2 * 12 * 64 * 64 + 64 * trace.sizes) + 2 * 2 * 128 * 64
-    costs = flops / trace.ratio
+    of_groups = [SizeLines(ran[0]).trace(line, "talk", group).ratio for group in ("en", "th")]
+    tokens = np.mean([1 / ratio for ratio in of_groups], axis=0)  # each language counts alike
+    costs = flops * tokens
     assert row.compression_ratio == trace.ratio[trace.sizes == 600].item()
     assert both.costs == pytest.approx(costs[np.searchsorted(trace.sizes, both.sizes)])
     near = trace.sizes[costs <= 1.02 * costs.min()]
     assert (both.low, both.high, both.largest) == (near[0], near[-1], 900)
     assert both.low <= both.pick <= both.high
     assert (both.cost, 1 / both.tokens_per_byte) == pytest.approx(
-        (costs[trace.sizes == both.pick].item(), trace.ratio[trace.sizes == both.pick].item())
+        (costs[trace.sizes == both.pick].item(), 1 / tokens[trace.sizes == both.pick].item())
     )
     assert [each.cost for each in study.advice] == sorted(each.cost for each in study.advice)
     assert study.best is study.advice[0]

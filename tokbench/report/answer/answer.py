@@ -237,14 +237,12 @@ def _speed(tables: CellTables) -> Iterator[AnswerLine]:
         if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
             continue
         top, *others = pool
-        near = [cell.tokenizer for cell in others if intervals_overlap(cell, top)]
-        value = f"{top.value:.3g} {top.unit}"
+        near = [f"{cell.tokenizer} ({cell.value:.3g})" for cell in others if intervals_overlap(cell, top)]
+        behind = (top.value or 0.0) / (others[0].value or 1.0) - 1
+        than = f"{percent(behind)} faster than {others[0].tokenizer}"
         if near:
-            said.append(f"{join([top.tokenizer, *near])} encode {corpus} fastest and tie: {value}.")
-        else:
-            behind = (top.value or 0.0) / (others[0].value or 1.0) - 1
-            than = f"{percent(behind)} faster than {others[0].tokenizer}"
-            said.append(f"{top.tokenizer} encodes {corpus} fastest: {value}, {than}.")
+            than = f"not significantly faster than {join(near)}"
+        said.append(f"{top.tokenizer} encodes {corpus} fastest: {top.value:.3g} {top.unit}, {than}.")
     if said:
         yield AnswerLine("Speed", tuple(said))
 

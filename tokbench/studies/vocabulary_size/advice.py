@@ -29,6 +29,9 @@ _SMALL: Final = 0.25
 
 _POINTS: Final = 80
 
+_SMALLEST: Final = 256
+"""Tokens of single bytes, which need no text."""
+
 
 def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model]) -> list[SizeAdvice]:
     """Return the advice for each model, on the line that costs least; the others follow it, by their cost."""
@@ -109,7 +112,7 @@ def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, fl
     """Say whether the training text decides a size, and what is missing of which kind.
 
     >>> confidence(16_000, {"prose": 0.75, "code": 0.25}, {"prose": 750_000.0, "code": 100_000.0})
-    'Medium: the training text decides sizes up to 4,000. Add 450 kB of prose and 300 kB of code to it for a firm size.'
+    'Medium: the training text decides sizes up to 4,000. Add 450 kB of prose and 300 kB of code for up to 16,000.'
     """
     missing = enough_text(size, weights, trained)
     if not missing:
@@ -117,7 +120,8 @@ def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, fl
     reach = supported(weights, trained)
     add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
     degree = "Medium" if reach >= _SMALL * size else "Low"
-    return f"{degree}: the training text decides sizes up to {reach:,}. Add {add} to it for a firm size."
+    decides = f"decides sizes up to {reach:,}" if reach > _SMALLEST else "decides no size"
+    return f"{degree}: the training text {decides}. Add {add} for up to {size:,}."
 
 
 def supported(weights: Mapping[str, float], trained: Mapping[str, float]) -> int:

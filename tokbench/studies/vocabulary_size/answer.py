@@ -10,6 +10,7 @@ from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
 from tokbench.report.answer.ranking import rank
 from tokbench.report.answer.slices import text_slices
 from tokbench.report.answer.words import join, percent
+from tokbench.report.sections.problems import short_vocabularies
 from tokbench.report.tables import CellTables
 from tokbench.studies.vocabulary_size.advice import confidence, rounded_range
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
@@ -32,11 +33,13 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     best = [by_model[name] for name in study.models]
     last = best[-1]
     sure = confidence(last.high, study.weights, study.training.get(last.line, {}))
-    said = [_one(last, firm=sure.startswith("Firm"))] if len(best) == 1 else [_several(best)]
+    firm = sure.startswith("Firm")
+    said = [_one(last, firm=firm) if len(best) == 1 else _several(best, firm=firm)]
     said += filter(None, [_beside(tables, study, best)])
-    said += [f"{last.largest:,} is the largest size tried; try {2 * last.largest:,} next."] * (
-        last.high == last.largest
-    )
+    if last.high == last.largest:
+        short = last.line in {sentence.partition(":")[0] for sentence in short_vocabularies(tables.results)}
+        further = "the text gives no more" if short else f"try {2 * last.largest:,} next"
+        said.append(f"{last.largest:,} is the largest size tried; {further}.")
     yield AnswerLine(OWN, tuple(said))
     yield AnswerLine(CONFIDENCE, (sure,))
 
@@ -47,7 +50,7 @@ def _one(advice: SizeAdvice, *, firm: bool) -> str:
     return f"Train {advice.line} with {sizes} for {_a(advice.model)} model{'' if firm else ', provisionally'}."
 
 
-def _several(best: Sequence[SizeAdvice]) -> str:
+def _several(best: Sequence[SizeAdvice], *, firm: bool = True) -> str:
     """Return one size for each model; models with nearly the same size share a row.
 
     >>> def advice(model, pick, low, high):
@@ -69,7 +72,7 @@ def _several(best: Sequence[SizeAdvice]) -> str:
         line = "" if advice.line == rows[0][1].line else f"{advice.line} "
         names = f"{join(models)}{' model' if not number else ''}"
         parts.append(f"{names} {line}{advice.pick:,}{' tokens' if not number else ''} ({low:,} to {high:,})")
-    return f"Train {rows[0][1].line}: {' · '.join(parts)}."
+    return f"Train {rows[0][1].line}{'' if firm else ', provisionally'}: {' · '.join(parts)}."
 
 
 def _alike(one: SizeAdvice, other: SizeAdvice) -> bool:
@@ -93,7 +96,7 @@ def _beside(tables: CellTables, study: VocabularySizes, best: Sequence[SizeAdvic
 
 
 def _a(model: str) -> str:
-    return f"{'an' if model.startswith('8') else 'a'} {model}"
+    return "your" if model == "own" else f"{'an' if model.startswith('8') else 'a'} {model}"
 
 
 def _more(share: float, less: str = "less") -> str:

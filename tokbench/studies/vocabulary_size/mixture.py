@@ -11,22 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.measuring.plan import Plan
+from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.rows import TextTotals
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """The text of a model, mixed of corpora."""
+    """The text of a model, mixed of corpora, with as many bytes of each group of a corpus as of the others."""
 
     weights: Mapping[str, float]
     """By corpus, the share of the bytes, above 0; they add up to 1."""
 
-    texts: Mapping[str, TextTotals]
+    texts: Mapping[tuple[str, str], TextTotals]
+    """By corpus and group."""
 
     @cached_property
-    def n_bytes(self) -> Mapping[str, float]:
-        return {corpus: float(self.texts[corpus].n_bytes.sum()) for corpus in self.weights}
+    def parts(self) -> Mapping[tuple[str, str], float]:
+        """By corpus and group, what each of its bytes counts."""
+        n_bytes = {place: float(text.n_bytes.sum()) for place, text in self.texts.items()}
+        places = {
+            corpus: [place for place in n_bytes if place[0] == corpus and place[1] != WHOLE and n_bytes[place]]
+            or [(corpus, WHOLE)]
+            for corpus in self.weights
+        }
+        return {
+            place: self.weights[corpus] / len(of_corpus) / n_bytes[place]
+            for corpus, of_corpus in places.items()
+            for place in of_corpus
+        }
 
 
 def shares(plan: Plan, corpora: Iterable[str]) -> dict[str, float]:
@@ -63,17 +76,16 @@ class MixedLine:
     whole: bool
 
 
-def mix(lines: Mapping[str, Line], mixture: Mixture) -> MixedLine:
-    """Return a line over all corpora together."""
-    lines = {corpus: lines[corpus] for corpus in mixture.weights}
-    every = np.array(sorted(reduce(and_, (set(line.sizes.tolist()) for line in lines.values()))))
-    per_byte, whole = {}, False
-    for corpus, line in lines.items():
+def mix(lines: Mapping[tuple[str, str], Line], mixture: Mixture) -> MixedLine:
+    """Return a line over all corpora and groups together."""
+    parts = [(lines[place], each_byte) for place, each_byte in mixture.parts.items()]
+    every = np.array(sorted(reduce(and_, (set(line.sizes.tolist()) for line, _ in parts))))
+    mixed, whole = np.zeros(()), False
+    for line, each_byte in parts:
         if line.curve is None:
             tokens = line.tokens[[line.at(size) for size in every.tolist()]].sum(axis=1)
         else:
             every, whole = line.curve.order.base + np.arange(len(line.curve.tokens)), True
             tokens = line.curve.tokens
-        per_byte[corpus] = tokens / mixture.n_bytes[corpus]
-    mixed = np.sum([mixture.weights[corpus] * tokens for corpus, tokens in per_byte.items()], axis=0)
+        mixed = mixed + each_byte * tokens
     return MixedLine(every, mixed, whole)

@@ -13,11 +13,11 @@ from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 LINE_COLUMN: Final = Column("line", sort="ascending")
 
 
-def number_cell(value: float | None, digits: int = 3, *, title: str = "", look: str = "") -> TextCell:
+def number_cell(value: float | None, *, title: str = "", look: str = "") -> TextCell:
     """Return a sortable number, or the word for none."""
     if value is None:
         return TextCell(line="none", look="none")
-    return TextCell(line=f"{value:,.{digits}f}", look=look, title=title, value=value)
+    return TextCell(line=f"{value:,.3f}", look=look, title=title, value=value)
 
 
 def line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:

@@ -139,9 +139,8 @@ class _Study:
         counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
         groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
-        whole = {corpus: of_group for (corpus, group), of_group in lines.items() if group == WHOLE}
-        if self.mixture.weights.keys() <= whole.keys():
-            self.mixed[name] = mix(whole, self.mixture)
+        if self.mixture.weights and self.mixture.parts.keys() <= lines.keys():
+            self.mixed[name] = mix(lines, self.mixture)
             if members[0].planned.train_on:
                 self.training[name] = training_bytes(self.plan, members[0].planned.train_on, self.mixture.weights)
         return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
@@ -194,8 +193,8 @@ class _Study:
 
     @cached_property
     def mixture(self) -> Mixture:
-        whole = {place[0]: text for place, text in self.texts.items() if place[1] == WHOLE and text.n_bytes.sum()}
-        return Mixture(shares(self.plan, whole), whole)
+        corpora = [corpus for (corpus, group), text in self.texts.items() if group == WHOLE and text.n_bytes.sum()]
+        return Mixture(shares(self.plan, corpora), self.texts)
 
     def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
         sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)

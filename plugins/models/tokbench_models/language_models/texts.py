@@ -49,13 +49,11 @@ class _Chosen(NamedTuple):
     n_bytes: int
 
 
-def text_parts(
-    training: Corpus, scored: Corpus, texts: ModelTexts, remedy: str = "set 'train' or 'holdout' of the metric"
-) -> TextParts:
+def text_parts(training: Corpus, scored: Corpus, texts: ModelTexts) -> TextParts:
     """Read two corpora, which may be one, and choose the documents of both parts.
 
     Raises:
-        InputError: no document is left in a part, or the text cannot be read; ``remedy`` is the advice.
+        InputError: no document is left in a part, or the text cannot be read.
     """
     learned, predicted = _chosen(training, scored, texts)
     new = ~near_duplicates([document.text for document in [*learned, *predicted]])
@@ -63,7 +61,7 @@ def text_parts(
     for chosen, purpose, corpus in ((train_on, "train on", training), (score, "score", scored)):
         if not chosen:
             what = f"corpus {corpus.name!r} leaves no document to {purpose}"
-            raise InputError(f"{what}; give it more documents, or {remedy}")
+            raise InputError(f"{what}; give it more documents, or set 'train' or 'holdout' of the metric")
     pieces = [piece for document in train_on for piece in cut_pieces(document.text, texts.training_piece)]
     sizes = PartSizes(
         _size(train_on, learned),

@@ -139,8 +139,8 @@ def shared_counts(one: TokenTable, other: TokenTable) -> float:
     return float(sum(np.minimum(*shares).tolist()))
 
 
-def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: int = _SKETCH) -> float | None:
-    """Estimate the Jaccard index from the ``size`` smallest hashes of the union (Broder 1997); smaller ones are exact.
+def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float | None:
+    """Estimate the Jaccard index from the smallest hashes of the union (Broder 1997); smaller ones are exact.
 
     ``None`` if one of the two is unknown.
 
@@ -149,7 +149,7 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: i
     """
     if not len(one) or not len(other):
         return None
-    union = np.union1d(one, other)[:size]
+    union = np.union1d(one, other)[:_SKETCH]
     both = np.isin(union, one, assume_unique=True) & np.isin(union, other, assume_unique=True)
     return float(both.mean())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -13,7 +12,7 @@ from pydantic import Field
 
 from tokbench.corpus.contract import Gold
 from tokbench.plugin import CorpusSpec, Document, InputError, Problem
-from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
+from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, file_names, numbered_lines
 
 Layout = Literal["unimorph", "morphynet_derivational", "sigmorphon2022", "morphscore"]
 
@@ -94,49 +93,49 @@ class MorphemesSource(GroupedFilesSource):
     def __init__(self, options: MorphemesOptions) -> None:
         super().__init__(options)
         self._options = options
+        self._begin()
 
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
+    @property
+    def notes(self) -> Sequence[str]:
         """The notes on files, and the number of lines left out."""
-        out: Counter[str] = Counter()
-        first: dict[str, SegmentedWord] = {}
-        taken = sum(1 for path, _ in self._files for _ in self._words(path, out, first))
         notes = []
-        for reason, count in out.items():
-            example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
-            notes.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
-        return (*self._group_notes, *notes)
+        for reason, count in self._out.items():
+            example = f"{self._first[reason].word} = {' + '.join(self._first[reason].morphemes) or '?'}"
+            lines = f"{count:,} of {self._taken + self._out.total():,} lines"
+            notes.append(f"{lines} are left out: {reason}, such as {example}")
+        return [*super().notes, *notes]
 
     def documents(self) -> Iterator[Document]:
-        for path, group in self._files:
-            empty = True
-            for number, word, places in self._words(path, Counter(), {}):
-                empty = False
-                gold = Gold(((0, len(word)),), (False,), places)
-                yield Document(word, group, str(number), f"{path.name}:{number}", gold)
-            if empty:
-                msg = f"holds no word that its morphemes spell, so there is nothing for group {group!r}; "
-                raise InputError([Problem(str(path), msg + "remove the file or narrow 'path'")])
+        self._begin()
+        yield from super().documents()
 
-    def _words(
-        self, path: Path, out: Counter[str], first: dict[str, SegmentedWord]
-    ) -> Iterator[tuple[int, str, tuple[int, ...]]]:
-        """Yield line, word and places; count omissions in ``out``, with their first lines."""
+    def _begin(self) -> None:
+        self._taken, self._out, self._first = 0, Counter[str](), dict[str, SegmentedWord]()
+
+    def documents_of(self, path: Path) -> Iterator[Document]:
+        name, group = file_names(path)["name"], self._group_of[path]
+        for number, word, places in self._words(path):
+            gold = Gold(((0, len(word)),), (False,), places)
+            yield Document(word, group, str(number), f"{name}:{number}", gold)
+
+    def _words(self, path: Path) -> Iterator[tuple[int, str, tuple[int, ...]]]:
+        """Yield line, word and places; count the lines, with the first that are left out."""
         seen: set[str] = set()
         for number, row in self._rows(path):
             places = morpheme_places(row.word, row.morphemes)
             if row.word in seen or places is None or not row.word:
                 reason = "the morphemes do not spell the word" if row.morphemes else "the morphemes are not given"
                 reason = "the word came before" if row.word in seen else reason
-                out[reason] += 1
-                first.setdefault(reason, row)
+                self._out[reason] += 1
+                self._first.setdefault(reason, row)
                 continue
             seen.add(row.word)
+            self._taken += 1
             yield number, row.word, places
 
     def _rows(self, path: Path) -> Iterator[tuple[int, SegmentedWord]]:
         shape = _SHAPES[self._options.layout]
-        for number, ended in numbered_lines(path, self.document_limit):
+        for number, ended in numbered_lines(path, self.document_limit, self._faults):
             line = ended.removesuffix("\n").removesuffix("\r")
             if not line.strip() or (shape.csv and number == 1):
                 continue

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tokbench import plugin
 from tokbench.config.model import Limits
@@ -107,11 +108,9 @@ class AdaptTokenizer(Job):
             yield plugin.attempt(lambda: self._adapt(context))
 
     def _adapt(self, context: WorkerContext) -> AdaptedTokenizer:
-        tokenizer = context.tokenizer(self.name)
+        tokenizer = _in_own_engine(context.tokenizer(self.name))
         if not isinstance(tokenizer, BPETokenizer) or tokenizer.python_only:
-            message = (
-                "cannot be adapted: it is not plain byte-level BPE in tokbench's own engine; give tokbench_bpe:FILE"
-            )
+            message = "cannot be adapted: it is not plain byte-level BPE; give tokbench_bpe:FILE"
             raise plugin.InputError([plugin.Problem(self.name, message)])
         exports = tokenizer.exports
         if unknown := [form for form in self.asked.formats if form not in exports]:
@@ -183,6 +182,16 @@ def _same_ids(before: BPETokenizer, after: BPETokenizer, texts: Sequence[str]) -
             raise plugin.BackendError(
                 f"removing unused tokens changed the ids of document {number}; nothing is written"
             )
+
+
+def _in_own_engine(tokenizer: Any) -> Any:
+    """Return the tokenizer of a tokenizer.json in tokbench's engine; others as they are."""
+    if isinstance(tokenizer, BPETokenizer) or getattr(tokenizer, "file_suffix", "") != ".tokenizer.json":
+        return tokenizer
+    spec: Any = load_registry().backends.get("tokbench_bpe")
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer.save(path := Path(folder, "tokenizer.json"))
+        return spec.load(spec.load_options(path=path))
 
 
 def adapt_to_texts(

@@ -5,11 +5,12 @@ import random
 
 import numpy as np
 import pytest
+from bpe_texts import SPLITS, TEXT, made_by_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, train
+from tokbench_plugins.bpe import FIRST_MERGE, Encoder, train
 from tokbench_plugins.bpe.engines import bulk_encoder
 from tokbench_plugins.bpe.literal import encode_literally
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -22,10 +23,6 @@ from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED
 
-SPLITS = [None, *PATTERNS, r"[^b]+"]
-TEXT = st.one_of(
-    st.text(alphabet="ab", max_size=80), st.text(alphabet="abA's 1\n\té🙂", max_size=80), st.text(max_size=30)
-)
 TEXTS = st.lists(TEXT, max_size=5)
 
 
@@ -47,19 +44,6 @@ def check(vocabulary, pattern, texts):
         ids, offsets = compiled.encode_batch(texts)
         assert (ids.dtype, offsets.dtype, offsets.shape) == (np.uint32, np.int64, (len(texts) + 1,))
         assert [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)] == expected
-
-
-@st.composite
-def made_by_hand(draw):
-    """Merges that no training gives: unreachable ones, and several ways to the same bytes."""
-    merges = []
-    for made in range(FIRST_MERGE, FIRST_MERGE + draw(st.integers(0, 12))):
-        known = st.sampled_from([97, 98, *range(FIRST_MERGE, made)])
-        pair = draw(st.tuples(known, known))
-        if pair in merges:
-            break
-        merges.append(pair)
-    return merges
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,32 +1,16 @@
 """The encoder against the literal loop and against tiktoken: the same ids, whatever the text."""
 
 import tiktoken
+from bpe_texts import SPLITS, TEXT, made_by_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, BPETokenizer, Encoder, Splitter, token_bytes_of, train
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, Splitter, token_bytes_of, train
 from tokbench_plugins.bpe.fast import encode
 from tokbench_plugins.bpe.literal import encode_literally
 
-SPLITS = [None, *PATTERNS, r"[^b]+"]
-TEXT = st.one_of(
-    st.text(alphabet="ab", max_size=80), st.text(alphabet="abA's 1\n\té🙂", max_size=80), st.text(max_size=30)
-)
 # Without a split one chunk, longer than those whose ranks are scanned.
 LONG = st.lists(st.sampled_from(["a", "b", "ab", "aab", "é", "🙂"]), min_size=257, max_size=600).map("".join)
-
-
-@st.composite
-def made_by_hand(draw):
-    """Merges that no training gives: unreachable ones, and several ways to the same bytes."""
-    merges = []
-    for made in range(FIRST_MERGE, FIRST_MERGE + draw(st.integers(0, 12))):
-        known = st.sampled_from([97, 98, *range(FIRST_MERGE, made)])
-        pair = draw(st.tuples(known, known))
-        if pair in merges:
-            break
-        merges.append(pair)
-    return merges
 
 
 @settings(deadline=None)

@@ -1,0 +1,1 @@
+"""Tokenizers of the Hugging Face hub, by name."""

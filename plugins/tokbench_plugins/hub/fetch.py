@@ -1,0 +1,86 @@
+"""Files of the Hugging Face hub or a mirror, fetched by ``huggingface_hub`` into its cache.
+
+The library reads ``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME`` and ``HF_HUB_OFFLINE``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tokbench.foundation.errors import BackendUnavailable
+
+_SECONDS: Final = 5.0
+_LONGEST_REASON: Final = 240
+
+
+class Fetched(NamedTuple):
+    """A file in the cache, at a commit of its repository."""
+
+    path: Path
+    commit: str
+    offline: bool
+    """Whether the hub was not asked."""
+
+
+def fetch(name: str, revision: str | None, files: Sequence[str]) -> Fetched:
+    """Return the first of some files that a repository has, from the cache where the hub cannot be reached.
+
+    Raises:
+        BackendUnavailable: the message says why: the network, the name, access, the revision or the files.
+    """
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+    offline = _unreachable()
+    for file in files:
+        try:
+            path = Path(hf_hub_download(name, file, revision=revision, local_files_only=bool(offline)))
+        except EntryNotFoundError as error:
+            if isinstance(error, LocalEntryNotFoundError) and not offline:
+                raise BackendUnavailable(
+                    f"{name}: the hub failed: {reason(error.__cause__ or error)}; retry"
+                ) from error
+        except Exception as error:  # the library may raise anything
+            raise BackendUnavailable(f"{name}: {_refusal(error, revision)}") from error
+        else:
+            return Fetched(path, path.parent.name, bool(offline))
+    if offline:
+        raise BackendUnavailable(f"{name}: not in the hub's cache, and {offline}; load it once with network")
+    raise BackendUnavailable(f"{name}: no tokenizer there: it has no {' or '.join(files)}; name another model")
+
+
+def _refusal(error: Exception, revision: str | None) -> str:
+    from huggingface_hub import constants, errors
+
+    response = getattr(error, "response", None)
+    if isinstance(error, errors.GatedRepoError) or getattr(response, "status_code", 0) == 403:  # noqa: PLR2004
+        return "gated: this account or token has no access; ask for it on the model's page, and set HF_TOKEN"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return f"no such name at {constants.ENDPOINT}, or it is private; correct the name, or set HF_TOKEN"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"no revision {revision!r}; give a branch, a tag or a commit"
+    if isinstance(error, errors.HFValidationError):
+        return "not a name of the hub; write org/name or org/name@revision"
+    return f"the hub failed: {reason(error)}; retry"
+
+
+def _unreachable() -> str:
+    """Ask once and briefly, because the library would retry for most of a minute; return why not, or nothing."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    if constants.HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE forbids asking the hub"
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_SECONDS)
+    except Exception as error:  # noqa: BLE001 - the library that asks may raise anything
+        return f"{constants.ENDPOINT} does not answer ({reason(error)})"
+    return ""
+
+
+def reason(error: BaseException) -> str:
+    """Return the message of an exception in one short line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 3] + "..."

@@ -23,23 +23,18 @@ def made(tmp_path_factory):
     (base / "chat.jinja").write_text(
         "{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}", encoding="utf-8"
     )
-    names = (f"--special-tokens={name}" for name in SPECIAL)
-    given = (
-        "train",
-        "--backend",
-        "regex_bpe:gpt4",
-        "--text",
-        base / "t.txt",
-        "--vocab-size",
-        500,
-        *names,
-        "--no-store",
-    )
+    names = [f"--special-tokens={name}" for name in SPECIAL]
     folder = ("--model-max-length", 64, "--chat-template", base / "chat.jinja", "--json", "-o", base / "my")
     for more in (folder, ("-o", base / "x.gguf")):
-        outcome = CliRunner().invoke(command, list(map(str, [*given, *more])))
-        assert outcome.exit_code == 0, outcome.output
+        train("regex_bpe:gpt4", base, "--vocab-size", 500, *names, *more)
     return base
+
+
+def train(backend, base, *more):
+    given = ("train", "--backend", backend, "--text", base / "t.txt", "--no-store", *more)
+    outcome = CliRunner().invoke(command, list(map(str, given)))
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +57,8 @@ def test_auto_tokenizer_and_tokenizers(made, expected):
     assert [library.encode(text, add_special_tokens=False).ids for text in TEXTS] == expected
 
 
-def test_tiktoken(made, expected):
+def test_tiktoken(made, expected, tmp_path, monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))  # it keeps copies of local files, too
     tiktoken = pytest.importorskip("tiktoken")
     from tiktoken.load import load_tiktoken_bpe
 
@@ -117,11 +113,61 @@ def test_other_ids_are_an_error():
 
 @pytest.mark.parametrize("model", ["bpe", "unigram", "wordpiece"])
 def test_trainers_of_tokenizers(made, tmp_path, model):
-    given = ("train", "--backend", "huggingface", "-O", f"model={model}", "--special-tokens", "</s>", "--no-store")
-    outcome = CliRunner().invoke(
-        command, [*given, "--text", str(made / "t.txt"), "--vocab-size", "1000", "-o", str(tmp_path / "hf")]
-    )
-    assert outcome.exit_code == 0, outcome.output
+    options = ("-O", f"model={model}", "--special-tokens", "</s>", "--vocab-size", 1000)
+    [found] = json.loads(train("huggingface", made, *options, "--json", "-o", tmp_path / "hf"))["tokenizers"]
     config = json.loads((tmp_path / "hf" / "tokenizer_config.json").read_text(encoding="utf-8"))
     assert config["eos_token"] == "</s>"
     assert "unk" in config["unk_token"].lower()
+    if config["unk_token"] == "<unk>":
+        spelling = sum("<unk>" in text for text in set(corpus()))
+        assert spelling
+        assert any(f": {config['unk_token']} in the text" in note for note in found["notes"])
+
+
+def differing(model, file, texts):
+    """Return the texts of which sentencepiece and tokenizers make other ids, special tokens left to text."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    library = pytest.importorskip("tokenizers").Tokenizer.from_file(str(file))
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    names = [processor.id_to_piece(i) for i in range(10) if processor.is_control(i) or processor.is_unknown(i)]
+    texts = [text for text in texts if not any(name in text for name in names)]
+    assert len(texts) > 1000
+    return [text for text in texts if processor.encode(text) != library.encode(text, add_special_tokens=False).ids]
+
+
+EXACT = ("-O", "byte_fallback=true", "-O", "normalization_rule_name=identity", "--special-tokens", "<|x|>")
+
+
+def test_sentencepiece_model_becomes_a_folder(made, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    train("sentencepiece:bpe", made, "--vocab-size", 1000, *EXACT, "--eos", "</s>", "-o", tmp_path)
+    assert differing(tmp_path / "trained.model", tmp_path / "tokenizer.json", [*corpus(), *generated(1100)]) == []
+    auto = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer = tokbench.load("sentencepiece", path=tmp_path / "trained.model")
+    assert (auto.eos_token, auto.unk_token) == ("</s>", "<unk>")
+    for text in ("a<|x|>b", " <|x|> <|x|>\n", "</s>  \xa0b", "<|x|>"):
+        ids = tokenizer.encode_with_special(text, allowed_special="all")
+        assert auto.encode(text, add_special_tokens=False) == ids
+        assert tokenizer.special_ids["<|x|>"] in ids or "x" not in text
+        assert auto.decode(auto.encode("the word")) == "the word"
+
+
+def test_published_models_become_tokenizer_json(data, tmp_path):
+    texts = [*corpus(), *generated(1100)]
+    for name, most in (("mistral_v1", 0), ("mistral_v3", 0), ("t5_base", 6)):
+        model, file = data / "spm" / f"{name}.model", tmp_path / f"{name}.tokenizer.json"
+        tokbench.load("sentencepiece", path=model).export("huggingface", file)
+        assert len(differing(model, file, texts)) <= most
+
+
+def test_words_alone_have_no_tokenizer_json(made, tmp_path):
+    output = train("sentencepiece:word", made, "--vocab-size", 500, "-o", tmp_path / "w")
+    assert "not written for AutoTokenizer" in output
+    assert [path.name for path in (tmp_path / "w").iterdir()] == ["trained.model"]
+
+
+def test_what_cannot_be_tried_is_said(tmp_path):
+    (tmp_path / "t.txt").write_text("ab ab ba\n" * 99, encoding="utf-8")
+    output = train("sentencepiece:bpe", tmp_path, "--vocab-size", 8, "--holdout", 0, "-o", tmp_path / "few")
+    assert "could not be tried before training" in output
+    assert (tmp_path / "few" / "tokenizer.json").is_file()

@@ -112,20 +112,15 @@ def train(
     from tokbench.training.train import train as execute
     from tokbench.training.written import Wanted
 
-    roles = {role: given.pop(role) for role in _ROLES}
-    roles = {role: name for role, name in roles.items() if name}
+    roles = {role: name for role in _ROLES if (name := given.pop(role))}
     template = chat_template.read() if chat_template else ""
     wanted = Wanted(formats, roles, template, model_max_length, None if config else output)
+    folder = output or Path("artefacts")
+    if wanted.output and (folder.is_file() or folder.suffix):
+        folder = folder.parent
     if config is None:
         parsed = _from_options(**given)
-    elif (
-        given["backend"]
-        or given["text"]
-        or given["counts"]
-        or given["vocab_size"]
-        or given["options"]
-        or given["special_tokens"]
-    ):
+    elif any(given[name] for name in ("backend", "text", "counts", "vocab_size", "options", "special_tokens")):
         raise click.UsageError(
             "CONFIG says what to train; --backend, --text, --counts, --vocab-size, --special-tokens and -O "
             "are for training without it"
@@ -136,9 +131,6 @@ def train(
     document = parsed.corpora["text"].options.get("document") if config is None else None
     try:
         with progress_shown(log) as progress:
-            folder = output or Path("artefacts")
-            if config is None and output and (output.is_file() or output.suffix):
-                folder = output.parent
             trained = execute(parsed, folder, progress, only=only, wanted=wanted, store=store)
     except InputError as error:
         if config is None:  # the user has not seen the configuration made from options

@@ -39,19 +39,18 @@ from tokbench.training.written import (
     OWN,
     OWN_FORMAT,
     TRANSFORMERS,
+    WELL_KNOWN,
     Wanted,
-    compare,
-    format_of_file,
     formats_of,
-    readers,
     texts_to_compare,
     write,
 )
+from tokbench.training.written import check as check_files
 
 _LEAST_CHARS: Final = 100_000
 """From so many characters on it is worth while to look for a training in the store."""
 
-_SMALL: Final = ["a small text, a small vocabulary"]
+_SMALL: Final = GroupedText([("en", "a small text, a small vocabulary"), ("de", "ein kleiner Text")])
 _COMPARED: Final = 1000
 """Held-out texts that are read with the written files; the difficult texts come on top."""
 
@@ -114,14 +113,14 @@ def train(
     config = replace(config, tokenizers={name: entry for name, entry in config.tokenizers.items() if entry.train})
     with worker_pool(config, progress) as pool:
         (registry, plan, _), chosen = _choose(config, only, pool)
-        for tokenizer in chosen:
-            _try(tokenizer.planned, wanted)
+        tried = [_try(tokenizer.planned, wanted) for tokenizer in chosen]
         make_folder(folder)
         stored = StoredWork(store, registry, plan)
-        trained = [
-            _train(plan, tokenizer, WriteTokenizer(tokenizer.name, folder, wanted), pool, stored)
-            for tokenizer in chosen
-        ]
+        trained = []
+        for tokenizer, (possible, notes) in zip(chosen, tried, strict=True):
+            job = WriteTokenizer(tokenizer.name, tokenizer.planned.spec.name, folder, possible)
+            one = _train(plan, tokenizer, job, pool, stored)
+            trained.append(replace(one, notes=(*one.notes, *notes)))
     stored.end()
     return trained
 
@@ -137,27 +136,37 @@ def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Chec
     return checked, [tokenizer for tokenizer in prepared if not only or tokenizer.name in only]
 
 
-def _try(planned: PlannedTokenizer, wanted: Wanted) -> None:
-    """Raise InputError if a small vocabulary with the same options cannot be written as wanted."""
+def _try(planned: PlannedTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
+    """Write and read a small vocabulary with the same options; return what can be written, and why not all.
+
+    Raises:
+        InputError: what was asked for cannot be written or read back.
+    """
     if planned.spec.train is None or planned.unavailable_reason:
-        return
-    small = attempt(lambda: planned.spec.train(_SMALL, planned.vocab_size, planned.options, silent))  # type: ignore[misc]
-    if isinstance(small, Failure):  # the library may need more text; if not, training says what is wrong
-        return
+        return wanted, []
+    small = attempt(partial(planned.spec.train, _SMALL, planned.vocab_size, planned.options, silent))
+    if isinstance(small, Failure):
+        return wanted, [f"formats and special tokens could not be tried before training: {small.reason}"]
+    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", ())
     with TemporaryDirectory() as folder:
-        job = WriteTokenizer(planned.name, Path(folder), wanted)
-        for form in job.forms(small):
+        for form in wanted.paths(small, Path(folder), planned.name):
             try:
-                write(small, form, Path(folder, f"{planned.name}.{form}"), wanted)
+                files = write(small, form, Path(folder, f"{planned.name}{formats_of(small).get(form, '')}"), wanted)
+                check_files(small, files, planned.spec.name, list(_SMALL))
             except (InputError, BackendError) as error:
-                raise InputError([Problem("", f"{planned.name}: {str(error).replace(folder, '')}")]) from error
+                reason = str(error).replace(f"{folder}/", "")
+                if form == TRANSFORMERS and not asked:
+                    return replace(wanted, formats=(OWN_FORMAT,)), [f"not written for AutoTokenizer: {reason}"]
+                raise InputError([Problem("", f"{planned.name}: {reason}")]) from error
+    return wanted, []
 
 
 class WrittenTokenizer(NamedTuple):
     """The files of a tokenizer, and what it makes of the held-out text."""
 
-    written: list[list[Path] | Failure]
+    files: list[Path]
     notes: list[str]
+    failures: list[Failure]
     held_out: Sums | None
     """Tokens, bytes, characters and losses; ``None`` without such a text."""
 
@@ -167,6 +176,7 @@ class WriteTokenizer(Job):
     """Write a tokenizer in some formats, and encode the feed ``held out``; the answer is :class:`WrittenTokenizer`."""
 
     name: str
+    backend: str
     folder: Path
     wanted: Wanted
 
@@ -176,56 +186,32 @@ class WriteTokenizer(Job):
 
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
         tokenizer = context.tokenizer(self.name)
-        forms = self.forms(tokenizer)
+        paths = self.wanted.paths(tokenizer, self.folder, self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
-            written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in forms]  # type: ignore[misc]
-            notes = [] if any(isinstance(one, Failure) for one in written) else self._notes(tokenizer, forms)
+            written = [attempt(partial(write, tokenizer, form, path, self.wanted)) for form, path in paths.items()]
         with doing("encoding", tokenizer=self.name, place="the held-out text"):
             loaded = context.loaded(self.name)
-            texts = list[str]()
-            parts = list[Sums]()
+            texts, parts = list[str](), list[Sums]()
             for batch in context.batches("held out"):
-                texts += batch[: max(_COMPARED - len(texts), 0)]
+                texts += batch[: _COMPARED - len(texts)]
                 parts.append(text_sums(encoded_texts(loaded, batch)))
+        answer = WrittenTokenizer([], [], [], reduce(add, parts) if parts else None)
         with doing("reading back", tokenizer=self.name, place=self.name):
-            for number, form in enumerate(forms):
-                if not isinstance(files := written[number], Failure):
-                    checked = attempt(lambda form=form, files=files: self._check(tokenizer, form, files, texts))  # type: ignore[misc]
-                    if isinstance(checked, Failure):
-                        written[number] = checked
-                    else:
-                        notes += checked
-        yield WrittenTokenizer(written, notes, reduce(add, parts) if parts else None)
+            texts = texts_to_compare(tokenizer, texts)
+            for files in written:
+                said = files if isinstance(files, Failure) else attempt(partial(self._check, tokenizer, files, texts))
+                if isinstance(said, Failure):
+                    answer.failures.append(said)
+                else:
+                    answer.files.extend(files.values())
+                    answer.notes.extend(said)
+        yield answer
 
-    def forms(self, tokenizer: Tokenizer) -> tuple[str, ...]:
-        """Return the formats: the wanted ones, or what the name of the file or folder says."""
-        suffixes, output = formats_of(tokenizer), self.wanted.output
-        if self.wanted.formats or output is None:
-            return self.wanted.formats or (OWN_FORMAT,)
-        form = format_of_file(output, suffixes)
-        return (form,) if form else (OWN_FORMAT, *[TRANSFORMERS] * (TRANSFORMERS in suffixes))
-
-    def _write(self, tokenizer: Tokenizer, form: str) -> list[Path]:
-        suffixes, output = formats_of(tokenizer), self.wanted.output
-        named = format_of_file(output, suffixes) if output else None
-        folder = self.folder if named or output is None else output
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / (self.name + suffixes.get(form, ""))
-        if output and form in {TRANSFORMERS, named}:
-            path = output
-        return write(tokenizer, form, path, self.wanted)
-
-    def _notes(self, tokenizer: Tokenizer, forms: Sequence[str]) -> list[str]:
+    def _check(self, tokenizer: Tokenizer, files: dict[str, Path], texts: list[str]) -> list[str]:
         roles = self.wanted.roles_of(tokenizer)
-        said = ", ".join(f"{role} {roles.get(role, 'none')}" for role in ("eos", "bos", "pad", "unk"))
-        return [f"special tokens of the folder: {said}"] if TRANSFORMERS in forms else []
-
-    def _check(self, tokenizer: Tokenizer, form: str, files: Sequence[Path], texts: Sequence[str]) -> list[str]:
-        encoders = readers(tokenizer, form, files)
-        if not encoders:
-            return []
-        number = compare(tokenizer, encoders, texts_to_compare(tokenizer, texts, files))
-        return [f"{form}: the same ids on {number:,} texts in {' and '.join(encoders)}"]
+        said = ", ".join(f"{role} {roles.get(role, 'none')}" for role in WELL_KNOWN)
+        same = check_files(tokenizer, files, self.backend, texts)
+        return [*[f"special tokens of the folder: {said}"] * (TRANSFORMERS in files), same]
 
 
 def _train(
@@ -245,9 +231,8 @@ def _train(
     answer: WrittenTokenizer | WorkerDied = pool.ask(write, feeds)
     if isinstance(answer, WorkerDied):
         return TrainedTokenizer(tokenizer.name, failure=answer.failure)
-    failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
     held_out = readings[-1]
-    failures += held_out.failures.values()
+    failures = [*answer.failures, *held_out.failures.values()]
     held = None if held_out.failures else answer.held_out
     total = {name: float(column.sum()) for name, column in held.columns.items()} if held else {}
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
@@ -261,7 +246,7 @@ def _train(
         compression=total["bytes"] / total["tokens"] if total.get("tokens") else None,
         loss=Loss.of(held) if held else RoundTrip.NOT_CHECKED,
         lost_characters=total["lost characters"] / (total["characters"] or 1.0) if total else None,
-        files=tuple(path for one in answer.written if not isinstance(one, Failure) for path in one),
+        files=tuple(answer.files),
         notes=(*tokenizer.notes, *answer.notes),
         failure=joined if failures else None,
     )

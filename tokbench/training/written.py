@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import Any, Final
 from tokbench.engine.folder import save_whole
 from tokbench.foundation.errors import BackendError, InputError, did_you_mean
 from tokbench.foundation.files import write_atomically
-from tokbench.registry.plugins import load_registry
+from tokbench.registry.plugins import load_registry, missing
 from tokbench.tokenizers.contract import Exports, HasSpecialTokens, Saves, Tokenizer
 
 OWN_FORMAT: Final = "tokbench"
@@ -24,6 +27,14 @@ TRANSFORMERS: Final = "transformers"
 _JSON: Final = "huggingface"
 _JSON_SUFFIX: Final = ".tokenizer.json"
 _RANKS: Final = "tiktoken"
+_READ_BY: Final[Mapping[str, str]] = {
+    TRANSFORMERS: "transformers",
+    _JSON: "huggingface",
+    _RANKS: "tiktoken",
+    "gguf": "gguf",
+    "gpt2": "gpt2_files",
+}
+"""Formats, and the backends of the libraries that read them."""
 
 _LINES: Final = 1000
 
@@ -51,16 +62,31 @@ class Wanted:
 
     def roles_of(self, tokenizer: Tokenizer) -> dict[str, str]:
         """Return the special token for each role that one has, or raise InputError for an unknown name."""
-        names = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+        names = _special(tokenizer)
         for role, name in self.roles.items():
             if name not in names:
                 raise InputError(f"--{role} {name}: not a special token of it; {did_you_mean(name, names)}")
         found = {role: next(filter(names.__contains__, known), "") for role, known in WELL_KNOWN.items()}
         return {role: name for role, name in {**found, **self.roles}.items() if name}
 
+    def paths(self, tokenizer: Tokenizer, folder: Path, name: str) -> dict[str, Path]:
+        """Return where each format goes: :attr:`formats`, or what the name of the file or folder says."""
+        suffixes = formats_of(tokenizer)
+        file = format_of_file(self.output, suffixes) if self.output else None
+        default = (OWN_FORMAT, *[TRANSFORMERS] * (self.output is not None and TRANSFORMERS in suffixes))
+        folder = folder if file or self.output is None else self.output
+        paths = {
+            form: folder / (name + suffixes.get(form, "")) for form in self.formats or (file and [file]) or default
+        }
+        return paths | {form: self.output for form in (TRANSFORMERS, file) if self.output and form in paths}
+
 
 OWN: Final = Wanted()
 """The backend's own format alone."""
+
+
+def _special(tokenizer: Tokenizer) -> dict[str, int]:
+    return dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {}
 
 
 def formats_of(tokenizer: Tokenizer) -> dict[str, str]:
@@ -68,7 +94,7 @@ def formats_of(tokenizer: Tokenizer) -> dict[str, str]:
     own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
     found = {**own, **(tokenizer.exports if isinstance(tokenizer, Exports) else {})}
     if _JSON in found or _JSON_SUFFIX in own.values():
-        found = {**found, _JSON: _JSON_SUFFIX, TRANSFORMERS: ""}
+        found |= {_JSON: _JSON_SUFFIX, TRANSFORMERS: ""}
     return found
 
 
@@ -85,136 +111,133 @@ def format_of_file(path: Path, suffixes: Mapping[str, str]) -> str | None:
     return next(iter([*exact, *(form for form, suffix in files if suffix.endswith(path.suffix))]), None)
 
 
-def write(tokenizer: Tokenizer, form: str, path: Path, wanted: Wanted) -> list[Path]:
-    """Write a tokenizer in one format, or raise InputError or BackendError."""
+def write(tokenizer: Tokenizer, form: str, path: Path, wanted: Wanted) -> dict[str, Path]:
+    """Write a tokenizer in one format, and return the files by format, or raise InputError or BackendError."""
     suffixes = formats_of(tokenizer)
     if form not in suffixes:
         raise InputError(f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     if form == TRANSFORMERS:
         return _write_folder(tokenizer, path, wanted)
-    if form == OWN_FORMAT or not (isinstance(tokenizer, Exports) and form in tokenizer.exports):
-        assert isinstance(tokenizer, Saves)
-        return [save_whole(path, tokenizer.save).path]
-    if hasattr(tokenizer, "roles"):
-        tokenizer.roles = wanted.roles_of(tokenizer)
-    tokenizer.export(form, path)
-    return [path]
+    if isinstance(tokenizer, Exports) and form in tokenizer.exports:
+        if hasattr(tokenizer, "roles"):
+            tokenizer.roles = wanted.roles_of(tokenizer)
+        tokenizer.export(form, path)
+        return {form: path}
+    assert isinstance(tokenizer, Saves)
+    return {form: save_whole(path, tokenizer.save).path}
 
 
-def _write_folder(tokenizer: Tokenizer, folder: Path, wanted: Wanted) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
+def _write_folder(tokenizer: Tokenizer, folder: Path, wanted: Wanted) -> dict[str, Path]:
     files = write(tokenizer, _JSON, folder / "tokenizer.json", wanted)
-    config: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
-    config |= {"unk_token": unknown} if (unknown := _unknown_token(files)) else {}
-    config |= {f"{role}_token": name for role, name in wanted.roles_of(tokenizer).items()}
-    config |= {"chat_template": wanted.chat_template} if wanted.chat_template else {}
-    config |= {"model_max_length": wanted.model_max_length} if wanted.model_max_length else {}
-    files.append(folder / "tokenizer_config.json")
-    write_atomically(files[-1], (json.dumps(config, ensure_ascii=False, indent=1) + "\n").encode())
+    config: dict[str, Any] = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "clean_up_tokenization_spaces": False,
+        "unk_token": _unknown_token(_model(files)),
+        **{f"{role}_token": name for role, name in wanted.roles_of(tokenizer).items()},
+        "chat_template": wanted.chat_template,
+        "model_max_length": wanted.model_max_length,
+    }
+    content = {key: value for key, value in config.items() if value not in {None, ""}}
+    files[TRANSFORMERS] = folder / "tokenizer_config.json"
+    write_atomically(files[TRANSFORMERS], (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
     if isinstance(tokenizer, Exports) and _RANKS in tokenizer.exports:
-        ranks = folder / "tokenizer.tiktoken"
-        try:
-            tokenizer.export(_RANKS, ranks)
-        except BackendError:  # ranks hold fewer vocabularies
-            return files
-        files.append(ranks)
+        with suppress(BackendError):  # ranks hold fewer vocabularies
+            files |= write(tokenizer, _RANKS, folder / "tokenizer.tiktoken", wanted)
     return files
 
 
 Encode = Callable[[str], Sequence[int]]
 
 
-def readers(tokenizer: Tokenizer, form: str, files: Sequence[Path]) -> dict[str, Encode]:
-    """Load files with the libraries they are for; an encoder of each, special tokens included.
+def _encoder(tokenizer: Any) -> Encode:
+    return partial(tokenizer.encode_with_special, allowed_special="all") if _special(tokenizer) else tokenizer.encode
+
+
+def _reader(form: str, path: Path, backend: str, special: dict[str, int]) -> Encode:
+    """Load a file with the library it is for; its ids include special tokens.
 
     Raises:
         BackendError: the library is not installed.
     """
-    special = dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {}
-    found = dict[str, Encode]()
-    try:
-        for path in files:
-            if form == TRANSFORMERS and path.name == "tokenizer_config.json":
-                from transformers import AutoTokenizer
+    spec = load_registry().backends.get(_READ_BY.get(form, backend))
+    if absent := missing(spec):
+        raise BackendError(f"{form} is not written where it cannot be read: it {absent}")
+    if form == TRANSFORMERS:
+        from transformers import AutoTokenizer
 
-                auto = AutoTokenizer.from_pretrained(path.parent)
-                found["AutoTokenizer"] = partial(auto.encode, add_special_tokens=False)
-            elif form in {TRANSFORMERS, _JSON} and path.suffix == ".json":
-                import tokenizers
+        return partial(AutoTokenizer.from_pretrained(path.parent).encode, add_special_tokens=False)
+    if form == _JSON:
+        from tokenizers import Tokenizer as Library
 
-                found["tokenizers"] = partial(_ids, tokenizers.Tokenizer.from_file(str(path)))
-            elif form in {TRANSFORMERS, _RANKS}:
-                found["tiktoken"] = partial(_tiktoken(path, special).encode, allowed_special="all")
-            elif form == "gguf":
-                found["gguf"] = _own("gguf", special, path=path)
-            elif form == "gpt2":
-                names = {"encoder": path / "encoder.json", "vocab": path / "vocab.bpe"}
-                found["GPT-2's files"] = _own("gpt2_files", special, **names, special_tokens=list(special))
-    except ImportError as error:
-        raise BackendError(
-            f"{form} is not written where it cannot be read: {error}; pip install {error.name}"
-        ) from error
-    return found
-
-
-def _ids(library: Any, text: str) -> list[int]:
-    ids: list[int] = library.encode(text, add_special_tokens=False).ids
-    return ids
-
-
-def _tiktoken(path: Path, special: Mapping[str, int]) -> Any:
-    import tiktoken
-    from tiktoken.load import load_tiktoken_bpe
-
-    pattern = Path(f"{path}.pattern").read_text(encoding="utf-8").partition("\n")[2]
-    ranks = load_tiktoken_bpe(str(path))
-    return tiktoken.Encoding(path.stem, pat_str=pattern, mergeable_ranks=ranks, special_tokens=dict(special))
-
-
-def _own(backend: str, special: Collection[str], **options: object) -> Encode:
-    spec = load_registry().backends.get(backend)
+        library = Library.from_file(str(path))
+        return lambda text: library.encode(text, add_special_tokens=False).ids
+    options: dict[str, Any] = {"path": path}
+    if form == _RANKS:  # without special tokens, as GPT-2's files
+        options["special_tokens"] = special
+    if form == "gpt2":
+        options = {"encoder": path / "encoder.json", "vocab": path / "vocab.bpe", "special_tokens": list(special)}
     assert spec.load is not None
-    tokenizer: Any = spec.load(spec.load_options.model_validate(options))
-    return partial(tokenizer.encode_with_special, allowed_special="all") if special else tokenizer.encode
+    return _encoder(spec.load(spec.load_options.model_validate(options)))
 
 
-def compare(tokenizer: Any, encoders: Mapping[str, Encode], texts: Sequence[str]) -> int:
-    """Compare the ids of texts, special tokens included, and return how many there were, or raise BackendError."""
-    special = isinstance(tokenizer, HasSpecialTokens) and bool(tokenizer.special_ids)
-    encode = partial(tokenizer.encode_with_special, allowed_special="all") if special else tokenizer.encode
-    for text in texts:
-        expected = list(encode(text))
-        for library, other in encoders.items():
-            if (got := list(other(text))) != expected:
-                raise BackendError(
-                    f"{library} gives other ids for {text[:60]!r}: {got[:9]}, not {expected[:9]}; do not use the files"
-                )
-    return len(texts)
+def compare(tokenizer: Any, others: Mapping[str, Encode], texts: Sequence[str], found: str = "(?!)") -> str:
+    """Compare the ids of texts, special tokens included, and say how many there were, or raise BackendError.
 
-
-def texts_to_compare(tokenizer: Tokenizer, texts: Sequence[str], files: Sequence[Path]) -> list[str]:
-    """Return texts, the shipped sentences and stress tests, and each special token between letters and spaces.
-
-    Texts that spell an unknown token are left out: to the library it is a special token, to tokbench text.
+    Args:
+        tokenizer: may have ``why_other_ids(text, ids, others)``: the reason for a difference that is no fault.
+        others: encoders by name.
+        texts: the texts.
+        found: a regular expression for names that the libraries find in text, but the tokenizer does not.
     """
+    encode, why = _encoder(tokenizer), getattr(tokenizer, "why_other_ids", lambda *_: "")
+    left_out = Counter[str]()
+    for text in texts:
+        if match := re.search(found, text):
+            left_out[f"{match[0]} in the text, which is a token there"] += 1
+            continue
+        expected = list(encode(text))
+        differing = ((name, ids) for name, other in others.items() if (ids := list(other(text))) != expected)
+        for name, ids in differing:
+            if not (reason := why(text, expected, ids)):
+                raise BackendError(
+                    f"{name} gives other ids for {text[:60]!r}: {ids[:9]}, not {expected[:9]}; do not use the files"
+                )
+            left_out[reason] += 1
+            break
+    same = f"the same ids on {len(texts) - left_out.total():,} texts when read as {' and '.join(others)}"
+    return "; ".join([same, *(f"not on {number:,}: {reason}" for reason, number in left_out.most_common())])
+
+
+def check(tokenizer: Tokenizer, files: Mapping[str, Path], backend: str, texts: Sequence[str]) -> str:
+    """Read files with their libraries, :func:`compare`, and say so; ``backend`` reads its own format."""
+    special = _special(tokenizer)
+    model = _model(files)
+    names = [re.escape(name) for name in [_unknown_token(model)] if name and name not in special]
+    names += ["<0x[0-9A-F]{2}>"] * (model.get("type") == "Unigram" and bool(model.get("byte_fallback")))
+    known = {OWN_FORMAT, *_READ_BY}
+    others = {form: _reader(form, path, backend, special) for form, path in files.items() if form in known}
+    return compare(tokenizer, others, texts, "|".join(names) or "(?!)")
+
+
+def texts_to_compare(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
+    """Return texts and their lines, the shipped sample with its stress tests, and special tokens between letters."""
     shipped = load_registry().corpora.get("sample")
     for part in ("hostile", "languages", "code"):
         source = shipped.open(shipped.options.model_validate({"part": part}))
         texts = [*texts, *(document.text for document in source.documents())]
-    special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else ()
-    names = [form.format(name) for name in special for form in ("{}", "a{0}b", " {0} {0}\n", "\n\n{0}'s")]
-    lines = [line for text in texts for line in text.splitlines(keepends=True)]
-    unknown = _unknown_token(files)
-    return [
-        text for text in (*texts, *names, *lines[:_LINES]) if not unknown or unknown in special or unknown not in text
-    ]
+    forms = ("{}", "a{0}b", " {0} {0}\n", "\n\n{0}'s")
+    lines = [line for text in texts for line in text.splitlines(keepends=True)][:_LINES]
+    return list(dict.fromkeys([*texts, *lines, *(form.format(name) for name in _special(tokenizer) for form in forms)]))
 
 
-def _unknown_token(files: Sequence[Path]) -> str:
+def _model(files: Mapping[str, Path]) -> dict[str, Any]:
+    file = files.get(_JSON)
+    model: dict[str, Any] = json.loads(file.read_bytes())["model"] if file else {}
+    return model
+
+
+def _unknown_token(model: Mapping[str, Any]) -> str:
     """Return the unknown token of a tokenizer.json, which its library finds in text, or an empty string."""
-    if files[0].suffix != ".json":
-        return ""
-    model = json.loads(files[0].read_bytes()).get("model", {})
-    name: str = model.get("unk_token") or ""
     number = model.get("unk_id")
-    return name if number is None else str(model["vocab"][number][0])
+    return str(model.get("unk_token") or "") if number is None else str(model["vocab"][number][0])

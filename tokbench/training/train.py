@@ -41,7 +41,6 @@ from tokbench.training.written import (
     TRANSFORMERS,
     WELL_KNOWN,
     Wanted,
-    formats_of,
     texts_to_compare,
     write,
 )
@@ -137,21 +136,18 @@ def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Chec
 
 
 def _try(planned: PlannedTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
-    """Write and read a small vocabulary with the same options; return what can be written, and why not all.
-
-    Raises:
-        InputError: what was asked for cannot be written or read back.
-    """
+    """Write and read a small vocabulary; return what can be written and why not all, or raise InputError."""
     if planned.spec.train is None or planned.unavailable_reason:
         return wanted, []
     small = attempt(partial(planned.spec.train, _SMALL, planned.vocab_size, planned.options, silent))
     if isinstance(small, Failure):
         return wanted, [f"formats and special tokens could not be tried before training: {small.reason}"]
-    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", ())
+    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", None)
     with TemporaryDirectory() as folder:
-        for form in wanted.paths(small, Path(folder), planned.name):
+        here = replace(wanted, output=wanted.output and Path(folder, wanted.output.name))
+        for form, path in here.paths(small, Path(folder), planned.name).items():
             try:
-                files = write(small, form, Path(folder, f"{planned.name}{formats_of(small).get(form, '')}"), wanted)
+                files = write(small, form, path, wanted)
                 check_files(small, files, planned.spec.name, list(_SMALL))
             except (InputError, BackendError) as error:
                 reason = str(error).replace(f"{folder}/", "")
@@ -199,8 +195,9 @@ class WriteTokenizer(Job):
         with doing("reading back", tokenizer=self.name, place=self.name):
             texts = texts_to_compare(tokenizer, texts)
             for files in written:
-                said = files if isinstance(files, Failure) else attempt(partial(self._check, tokenizer, files, texts))
-                if isinstance(said, Failure):
+                if isinstance(files, Failure):
+                    answer.failures.append(files)
+                elif isinstance(said := attempt(partial(self._check, tokenizer, files, texts)), Failure):
                     answer.failures.append(said)
                 else:
                     answer.files.extend(files.values())

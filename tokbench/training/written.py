@@ -106,9 +106,8 @@ def format_of_file(path: Path, suffixes: Mapping[str, str]) -> str | None:
     >>> format_of_file(Path("x.bpe.json"), {"tokbench": ".bpe.json", "huggingface": ".tokenizer.json"})
     'tokbench'
     """
-    files = [(form, suffix) for form, suffix in reversed(list(suffixes.items())) if suffix and path.suffix]
-    exact = [form for form, suffix in files if path.name.endswith(suffix)]
-    return next(iter([*exact, *(form for form, suffix in files if suffix.endswith(path.suffix))]), None)
+    fitting = [form for form, suffix in suffixes.items() if path.suffix and suffix.endswith(path.suffix)]
+    return max(reversed(fitting), key=lambda form: path.name.endswith(suffixes[form]), default=None)
 
 
 def write(tokenizer: Tokenizer, form: str, path: Path, wanted: Wanted) -> dict[str, Path]:
@@ -155,11 +154,7 @@ def _encoder(tokenizer: Any) -> Encode:
 
 
 def _reader(form: str, path: Path, backend: str, special: dict[str, int]) -> Encode:
-    """Load a file with the library it is for; its ids include special tokens.
-
-    Raises:
-        BackendError: the library is not installed.
-    """
+    """Load a file with the library it is for; its ids include special tokens."""
     spec = load_registry().backends.get(_READ_BY.get(form, backend))
     if absent := missing(spec):
         raise BackendError(f"{form} is not written where it cannot be read: it {absent}")
@@ -182,13 +177,10 @@ def _reader(form: str, path: Path, backend: str, special: dict[str, int]) -> Enc
 
 
 def compare(tokenizer: Any, others: Mapping[str, Encode], texts: Sequence[str], found: str = "(?!)") -> str:
-    """Compare the ids of texts, special tokens included, and say how many there were, or raise BackendError.
+    """Compare the ids of texts, special tokens included, and say how many are the same, or raise BackendError.
 
-    Args:
-        tokenizer: may have ``why_other_ids(text, ids, others)``: the reason for a difference that is no fault.
-        others: encoders by name.
-        texts: the texts.
-        found: a regular expression for names that the libraries find in text, but the tokenizer does not.
+    The tokenizer's ``why_other_ids(text, ids, others)`` excuses a difference. What ``found`` matches is a token to
+    the others, and text to the tokenizer.
     """
     encode, why = _encoder(tokenizer), getattr(tokenizer, "why_other_ids", lambda *_: "")
     left_out = Counter[str]()

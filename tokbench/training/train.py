@@ -39,7 +39,6 @@ from tokbench.training.written import (
     OWN,
     OWN_FORMAT,
     TRANSFORMERS,
-    WELL_KNOWN,
     Wanted,
     texts_to_compare,
     write,
@@ -197,18 +196,12 @@ class WriteTokenizer(Job):
             for files in written:
                 if isinstance(files, Failure):
                     answer.failures.append(files)
-                elif isinstance(said := attempt(partial(self._check, tokenizer, files, texts)), Failure):
+                elif isinstance(said := attempt(partial(check_files, tokenizer, files, self.backend, texts)), Failure):
                     answer.failures.append(said)
                 else:
                     answer.files.extend(files.values())
                     answer.notes.extend(said)
         yield answer
-
-    def _check(self, tokenizer: Tokenizer, files: dict[str, Path], texts: list[str]) -> list[str]:
-        roles = self.wanted.roles_of(tokenizer)
-        said = ", ".join(f"{role} {roles.get(role, 'none')}" for role in WELL_KNOWN)
-        same = check_files(tokenizer, files, self.backend, texts)
-        return [*[f"special tokens of the folder: {said}"] * (TRANSFORMERS in files), same]
 
 
 def _train(

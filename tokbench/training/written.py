@@ -129,7 +129,7 @@ def write(tokenizer: Tokenizer, form: str, path: Path, wanted: Wanted) -> dict[s
 
 def _write_folder(tokenizer: Tokenizer, folder: Path, wanted: Wanted) -> dict[str, Path]:
     files = write(tokenizer, _JSON, folder / "tokenizer.json", wanted)
-    config: dict[str, Any] = {
+    config: dict[str, object] = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,
         "unk_token": _unknown_token(_model(files)),
@@ -158,16 +158,12 @@ def _reader(form: str, path: Path, backend: str, special: dict[str, int]) -> Enc
     spec = load_registry().backends.get(_READ_BY.get(form, backend))
     if absent := missing(spec):
         raise BackendError(f"{form} is not written where it cannot be read: it {absent}")
-    if form == TRANSFORMERS:
-        from transformers import AutoTokenizer
-
-        return partial(AutoTokenizer.from_pretrained(path.parent).encode, add_special_tokens=False)
     if form == _JSON:
         from tokenizers import Tokenizer as Library
 
         library = Library.from_file(str(path))
         return lambda text: library.encode(text, add_special_tokens=False).ids
-    options: dict[str, Any] = {"path": path}
+    options: dict[str, object] = {"path": path.parent if form == TRANSFORMERS else path}
     if form == _RANKS:  # without special tokens, as GPT-2's files
         options["special_tokens"] = special
     if form == "gpt2":
@@ -201,7 +197,7 @@ def compare(tokenizer: Any, others: Mapping[str, Encode], texts: Sequence[str], 
     return "; ".join([same, *(f"not on {number:,}: {reason}" for reason, number in left_out.most_common())])
 
 
-def check(tokenizer: Tokenizer, files: Mapping[str, Path], backend: str, texts: Sequence[str]) -> str:
+def check(tokenizer: Tokenizer, files: Mapping[str, Path], backend: str, texts: Sequence[str]) -> list[str]:
     """Read files with their libraries, :func:`compare`, and say so; ``backend`` reads its own format."""
     special = _special(tokenizer)
     model = _model(files)
@@ -209,7 +205,12 @@ def check(tokenizer: Tokenizer, files: Mapping[str, Path], backend: str, texts: 
     names += ["<0x[0-9A-F]{2}>"] * (model.get("type") == "Unigram" and bool(model.get("byte_fallback")))
     known = {OWN_FORMAT, *_READ_BY}
     others = {form: _reader(form, path, backend, special) for form, path in files.items() if form in known}
-    return compare(tokenizer, others, texts, "|".join(names) or "(?!)")
+    same = compare(tokenizer, others, texts, "|".join(names) or "(?!)")
+    if TRANSFORMERS not in files:
+        return [same]
+    config = json.loads(files[TRANSFORMERS].read_bytes())
+    roles = ", ".join(f"{role} {config.get(f'{role}_token', 'none')}" for role in WELL_KNOWN)
+    return [same, f"special tokens of the folder: {roles}"]
 
 
 def texts_to_compare(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
@@ -223,9 +224,9 @@ def texts_to_compare(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*texts, *lines, *(form.format(name) for name in _special(tokenizer) for form in forms)]))
 
 
-def _model(files: Mapping[str, Path]) -> dict[str, Any]:
+def _model(files: Mapping[str, Path]) -> Mapping[str, Any]:
     file = files.get(_JSON)
-    model: dict[str, Any] = json.loads(file.read_bytes())["model"] if file else {}
+    model: Mapping[str, Any] = json.loads(file.read_bytes())["model"] if file else {}
     return model
 
 

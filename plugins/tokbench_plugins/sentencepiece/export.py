@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tokbench_plugins.sentencepiece.proto import (
     SPACE,
@@ -29,7 +29,7 @@ def tokenizer_json(model: bytes) -> dict[str, Any]:
         ValueError: the model cannot be converted.
     """
     pieces, kind, trainer, normalizer = read_pieces(model), kind_of(model), read_trainer(model), read_normalizer(model)
-    if kind is Kind.WORD or trainer.space_is_suffix or any(piece.type is PieceType.UNUSED for piece in pieces):
+    if kind not in _MODELS or trainer.space_is_suffix or any(piece.type is PieceType.UNUSED for piece in pieces):
         raise ValueError("models of words, with unused pieces or treat_whitespace_as_suffix have no tokenizer.json")
     defined = [piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED]
     special = [(i, piece.text) for i, piece in enumerate(pieces) if piece.type is PieceType.CONTROL]
@@ -42,12 +42,13 @@ def tokenizer_json(model: bytes) -> dict[str, Any]:
         "padding": None,
         "added_tokens": [{"id": i, "content": name, **switches, "special": True} for i, name in special],
         "normalizer": {"type": "Sequence", "normalizers": list(_normalizers(model))},
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(_splits(normalizer.adds_space, defined))},
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": list(_splits(defined, adds_space=normalizer.adds_space)),
+        },
         "post_processor": None,
         "decoder": {"type": "Sequence", "decoders": [_replace(SPACE, " "), *fallback, {"type": "Fuse"}, *strip]},
-        "model": _unigram(pieces, trainer.byte_fallback)
-        if kind is Kind.UNIGRAM
-        else _bpe(pieces, trainer.byte_fallback, merges=kind is Kind.BPE),
+        "model": {**_MODELS[kind](pieces), "byte_fallback": trainer.byte_fallback},
     }
 
 
@@ -68,8 +69,8 @@ def _normalizers(model: bytes) -> Iterator[dict[str, Any]]:
         yield _replace(" ", SPACE)
 
 
-def _splits(adds_space: bool, defined: Sequence[str]) -> Iterator[dict[str, Any]]:  # noqa: FBT001 - private
-    # The first puts a space before the text, but for one that begins with a space, the second makes spaces marks.
+def _splits(defined: Sequence[str], *, adds_space: bool) -> Iterator[dict[str, Any]]:
+    # The first puts a space before a text without one, and the second makes all spaces marks.
     for mark, scheme in [(" ", "first")] * adds_space + [(SPACE, "never")]:
         yield {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme, "split": False}
     if defined:
@@ -81,25 +82,26 @@ def _unknown(pieces: Sequence[Piece]) -> int:
     return next(i for i, piece in enumerate(pieces) if piece.type is PieceType.UNKNOWN)
 
 
-def _unigram(pieces: Sequence[Piece], byte_fallback: bool) -> dict[str, Any]:  # noqa: FBT001
-    vocab = [[piece.text, piece.score] for piece in pieces]
-    return {"type": "Unigram", "unk_id": _unknown(pieces), "vocab": vocab, "byte_fallback": byte_fallback}
+def _unigram(pieces: Sequence[Piece]) -> dict[str, Any]:
+    return {"type": "Unigram", "unk_id": _unknown(pieces), "vocab": [[piece.text, piece.score] for piece in pieces]}
 
 
-def _bpe(pieces: Sequence[Piece], byte_fallback: bool, *, merges: bool) -> dict[str, Any]:  # noqa: FBT001
-    ids = {piece.text: i for i, piece in enumerate(pieces)}
-    normal = {piece.text: (-piece.score, ids[piece.text]) for piece in pieces if piece.type is PieceType.NORMAL}
-    halves = ((text[:at], text[at:]) for text in normal for at in range(1, len(text)))
-    pairs = [(left, right) for left, right in halves if left in normal and right in normal]
+def _characters(pieces: Sequence[Piece]) -> dict[str, Any]:
     return {
         "type": "BPE",
-        "dropout": None,
         "unk_token": pieces[_unknown(pieces)].text,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
         "fuse_unk": True,
-        "byte_fallback": byte_fallback,
         "ignore_merges": any(piece.type is PieceType.USER_DEFINED for piece in pieces),
-        "vocab": ids,
-        "merges": sorted(pairs, key=lambda pair: normal["".join(pair)]) if merges else [],
+        "vocab": {piece.text: i for i, piece in enumerate(pieces)},
+        "merges": [],
     }
+
+
+def _bpe(pieces: Sequence[Piece]) -> dict[str, Any]:
+    normal = {piece.text: (-piece.score, i) for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL}
+    halves = ((text[:at], text[at:]) for text in normal for at in range(1, len(text)))
+    pairs = [(left, right) for left, right in halves if left in normal and right in normal]
+    return {**_characters(pieces), "merges": sorted(pairs, key=lambda pair: normal["".join(pair)])}
+
+
+_MODELS: Final = {Kind.UNIGRAM: _unigram, Kind.BPE: _bpe, Kind.CHAR: _characters}

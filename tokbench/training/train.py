@@ -21,7 +21,7 @@ from tokbench.engine.prepare import take_training, train_one
 from tokbench.engine.stored import StoredWork, training_key
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
-from tokbench.foundation.errors import BackendError, InputError, Problem, did_you_mean
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.store import Store
@@ -148,7 +148,7 @@ def _try(planned: PlannedTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
             try:
                 files = write(small, form, path, wanted)
                 check_files(small, files, planned.spec.name, list(_SMALL))
-            except (InputError, BackendError) as error:
+            except Exception as error:  # libraries raise anything
                 reason = str(error).replace(f"{folder}/", "")
                 if form == TRANSFORMERS and not asked:
                     return replace(wanted, formats=(OWN_FORMAT,)), [f"not written for AutoTokenizer: {reason}"]

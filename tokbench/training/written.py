@@ -203,8 +203,11 @@ def check(tokenizer: Tokenizer, files: Mapping[str, Path], backend: str, texts: 
     model = _model(files)
     names = [re.escape(name) for name in [_unknown_token(model)] if name and name not in special]
     names += ["<0x[0-9A-F]{2}>"] * (model.get("type") == "Unigram" and bool(model.get("byte_fallback")))
-    known = {OWN_FORMAT, *_READ_BY}
+    own = load_registry().backends.get(backend)
+    known = {*_READ_BY, *[OWN_FORMAT] * (own.load is not None and "path" in own.load_options.model_fields)}
     others = {form: _reader(form, path, backend, special) for form, path in files.items() if form in known}
+    if not others:
+        return []
     same = compare(tokenizer, others, texts, "|".join(names) or "(?!)")
     if TRANSFORMERS not in files:
         return [same]

@@ -83,7 +83,8 @@ def test_bad_input(text, tmp_path, args, message):
 def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
     given = ("--backend", "naive_bpe", "--text", text, "--vocab-size", 260)
     outcome = invoke(*given, "--format", "pdf", "-o", tmp_path / "out")
-    assert "cannot be written as 'pdf'" in outcome.output
+    assert "cannot be written as 'pdf'" in str(outcome.exception)
+    assert not (tmp_path / "out").exists(), "it was refused before the training"
     (tmp_path / "file").write_text("", encoding="utf-8")
     outcome = invoke(*given, "-o", tmp_path / "file" / "out")
     assert isinstance(outcome.exception, tokbench.InputError)
@@ -119,3 +120,19 @@ def test_lost_text_is_marked_beside_its_compression(tmp_path):
     [compression, lost] = re.findall(r"(\S+) +(\S+)%\n", invoke(*given).output)[0]
     assert compression.endswith("‡")
     assert float(lost) > 5
+
+
+def test_an_unknown_end_of_text_ends_before_training(text, tmp_path):
+    given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "--special-tokens", "<|eos|>")
+    outcome = invoke(*given, "--eos", "<|eot|>", "-o", tmp_path / "out")
+    assert isinstance(outcome.exception, tokbench.InputError)
+    assert "<|eos|>" in str(outcome.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_path_with_a_suffix_is_a_file(text, tmp_path):
+    given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300)
+    for name in ("x.json", "x.bpe.json", "x.tiktoken"):
+        made = json.loads(invoke(*given, "--json", "-o", tmp_path / name).stdout)["tokenizers"][0]
+        assert made["files"] == [str(tmp_path / name)]
+        assert (tmp_path / name).is_file()

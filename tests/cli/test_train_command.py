@@ -37,6 +37,17 @@ def test_from_options(text, tmp_path):
     assert row[-1] == "0.00%"
 
 
+def test_a_folder_gives_its_text(text, tmp_path):
+    (tmp_path / "in").mkdir()
+    text.rename(tmp_path / "in" / "t.txt")
+    (tmp_path / "in" / "picture.png").write_bytes(b"\x89PNG\0")
+    options = ["--backend", "naive_bpe", "--vocab-size", 280, "--holdout", 0]
+    invoke(*options, "--text", tmp_path / "in", "-o", tmp_path / "a.bpe.json")
+    invoke(*options, "--text", tmp_path / "in" / "t.txt", "-o", tmp_path / "b.bpe.json")
+    learned = [tokbench.load("naive_bpe", path=tmp_path / f"{name}.bpe.json").merges for name in "ab"]
+    assert learned[0] == learned[1] != []
+
+
 @pytest.mark.slow
 def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
     config = {

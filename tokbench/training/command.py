@@ -51,7 +51,7 @@ def _role_options(command: Any) -> Any:
 @click.argument("config", type=click.Path(path_type=Path), required=False)
 @click.option("--only", multiple=True, metavar="NAME", help="Train this tokenizer of CONFIG alone; may be repeated.")
 @click.option("--backend", help="Without CONFIG: the backend, or backend:value with its main option.")
-@click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
+@click.option("--text", metavar="PATH", help="Without CONFIG: text to train on, a file, a folder or a glob pattern.")
 @click.option("--counts", metavar="TABLE", help="Without CONFIG: a table of tokbench count to train on, and no text.")
 @click.option(
     "--document",
@@ -164,6 +164,7 @@ def _from_options(
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.terminal.documents import documents_of
+    from tokbench.terminal.folder_texts import left_out, parts_of, read_texts
 
     if not backend or not vocab_size or bool(text) == bool(counts):
         raise click.UsageError("give a CONFIG, or --backend, --vocab-size, and either --text or --counts")
@@ -175,8 +176,15 @@ def _from_options(
         corpus: dict[str, object] = {"source": "counts", "path": counts, "evaluate": False}
     else:
         assert text
+        endings: list[str] = []
+        if Path(text).is_dir():
+            found = read_texts(text)
+            files = [path for (_, _, source, *_), paths in found.kinds.items() if source == "text" for path in paths]
+            text, endings = found.pattern, sorted({parts_of(path)["ending"] for path in files})
+            for line in left_out(found):
+                say(line, err=True)
         document = document or documents_of(text, holdout)
-        corpus = {"source": "text", "path": text, "document": document, "holdout": holdout}
+        corpus = {"source": "text", "path": text, "endings": endings, "document": document, "holdout": holdout}
     whole = {
         "schema": "tokbench/1",
         "name": "train",

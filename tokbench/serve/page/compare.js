@@ -46,6 +46,7 @@ class TwoCuts {
 }
 
 let box = null;
+const wanted = ["", ""]; // what the reader has chosen
 
 /** Draw the comparison of the two chosen columns; the first two at first. */
 export function drawComparison(columns, bytes, point) {
@@ -53,12 +54,15 @@ export function drawComparison(columns, bytes, point) {
   $("versus").hidden = able.length < 2;
   if (able.length < 2) return;
   const selects = [$("one"), $("other")];
-  const chosen = selects.map((select, k) => able.find((column) => column.name === select.value) ?? able[k]);
+  const chosen = wanted.map((name, k) => able.find((column) => column.name === name) ?? able[k]);
   if (chosen[0] === chosen[1]) chosen[1] = able.find((column) => column !== chosen[0]);
   selects.forEach((select, k) => {
     select.replaceChildren(...able.map((column) => make("option", { text: column.name })));
     select.value = chosen[k].name;
-    select.onchange = () => drawComparison(columns, bytes, point);
+    select.onchange = () => {
+      wanted[k] = select.value;
+      drawComparison(columns, bytes, point);
+    };
   });
   box ??= new TokenBox("both", { onPoint: (k, element) => point(box.segmentation, k, element), onLeave: () => ($("tip").hidden = true), onChoose: () => {} });
   box.list.dataset.number = "both";

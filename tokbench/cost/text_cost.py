@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import silent
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.measuring.job import Job
+from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
 from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
-from tokbench.tokenizers.batch import count_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone
+from tokbench.terminal.folder_texts import opened
+from tokbench.tokenizers.batch import count_batch, encode_batch, vocab_size_of
+from tokbench.tokenizers.contract import CountsAlone, Tokenizer
 from tokbench.tokenizers.facts import cautions
+
+DOWNLOAD: Final = "it would be downloaded; name it with -t to do so"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +44,10 @@ class TextCost:
     reason: str = ""
     """Why nothing could be counted; else empty."""
     cautions: tuple[str, ...] = ()
+    ids: str = ""
+    """A digest of the ids; empty if unknown."""
+    also: tuple[str, ...] = ()
+    """Other tokenizers with the same ids."""
 
     @property
     def total(self) -> int:
@@ -72,7 +81,7 @@ def local_names(registry: Registry) -> LocalNames:
         reason = missing(first)
         if reason is None:
             local = attempt(partial(first.local, first.load_options.model_validate(candidates[0].options)))
-            reason = None if local is True else "it would be downloaded; name it with -t to do so"
+            reason = None if local is True else DOWNLOAD
         if reason is None:
             usable.append(name)
         else:
@@ -119,7 +128,30 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
         loss=Loss.of(sums),
         lost_characters=float(sums.columns["lost characters"].sum() / (sums.columns["characters"].sum() or 1.0)),
         cautions=known,
+        ids=hashlib.sha256(shard.ids.tobytes()).hexdigest(),
     )
+
+
+def shipped_ids_sha256(tokenizer: Tokenizer) -> str:
+    """Return a digest of the ids of all texts that ship: 28 languages, code, and conversations."""
+    texts = [document.text for document in opened("sample", {"part": "all"}).documents()]
+    return hashlib.sha256(encode_batch(tokenizer, texts).ids.astype("<u4").tobytes()).hexdigest()
+
+
+def _merged(costs: Sequence[TextCost], pool: WorkerPool) -> list[TextCost]:
+    """Return one entry for tokenizers with the same losses and ids, of the texts that ship, too."""
+    known = Counter(cost.ids for cost in costs if cost.ids)
+    alike = [cost.tokenizer for cost in costs if known[cost.ids] > 1]
+    jobs = [TokenizerJob((name,), "encoding", "the texts that ship", shipped_ids_sha256) for name in alike]
+    shipped = {name: answer for name, answer in pool.ask_each(jobs, "comparing ids") if isinstance(answer, str)}
+    rows: dict[tuple[object, ...], TextCost] = {}
+    for cost in costs:
+        key = (cost.ids, shipped.get(cost.tokenizer, cost.tokenizer), cost.round_trip, cost.lost_characters)
+        first = rows.setdefault(key, cost)
+        if first is not cost:
+            cautions = (*first.cautions, *(f"{cost.tokenizer}: {line}" for line in cost.cautions))
+            rows[key] = replace(first, also=(*first.also, cost.tokenizer), cautions=cautions)
+    return list(rows.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +161,8 @@ class CostTable:
     sizes: tuple[int, ...]
     """The UTF-8 bytes of each text."""
     costs: list[TextCost]
-    """The cheapest first; behind them those that the rule of loss leaves out, and those that could not be counted."""
+    """The cheapest first, tokenizers with the same ids as one; behind them those that the rule of loss leaves out, and
+    those that could not be counted."""
     reference: str = ""
     """The tokenizer to compare with, if one was named."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -186,6 +219,7 @@ def cost_of(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]
         )
     named = NamedTokenizers(local.usable, None)
+    order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
     with Executor(workers).pool(named.limits, silent) as pool:
         waiting = iter([CountTokens(name, tuple(texts)) for name in named.open(pool, None)])
         costs: list[TextCost] = []
@@ -194,14 +228,12 @@ def cost_of(
             if isinstance(answer, WorkerDied):
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
-    order = {name: number for number, name in enumerate(local.usable)}
-    table = CostTable(
+        costs.sort(key=lambda cost: (bool(cost.reason), not cost.round_trip.ranked, cost.total, order[cost.tokenizer]))
+        costs = _merged(costs, pool)
+    return CostTable(
         sizes=tuple(len(text.encode()) for text in texts),
         costs=costs,
         reference=reference,
         left_out=local.left_out,
         unverified=unverified(registry),
     )
-    ranked = {cost.tokenizer: cost.round_trip.ranked for cost in costs}
-    costs.sort(key=lambda cost: (bool(cost.reason), not ranked[cost.tokenizer], cost.total, order[cost.tokenizer]))
-    return table

@@ -46,8 +46,8 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Of a FOLDER every file
-    with text is read. Every file is counted as a whole. Tokenizers with the same ids, for these and all shipped texts,
-    have one row. Lossy tokenizers are below the ranking. Ids of unverified names were compared with no other source.
+    with text is read. Every file is counted as a whole. Tokenizers with the same ids have one row. Lossy
+    tokenizers are below the ranking. Ids of unverified names were compared with no other source.
 
     Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """

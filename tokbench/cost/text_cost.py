@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple
 
 from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import silent
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.measuring.job import Job, TokenizerJob
+from tokbench.measuring.job import Job
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar, unverified
 from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
-from tokbench.terminal.folder_texts import opened
-from tokbench.tokenizers.batch import count_batch, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone, Tokenizer
+from tokbench.tokenizers.batch import count_batch, vocab_size_of
+from tokbench.tokenizers.contract import CountsAlone
 from tokbench.tokenizers.facts import cautions
 
 DOWNLOAD: Final = "it would be downloaded; name it with -t to do so"
@@ -132,26 +130,26 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
     )
 
 
-def shipped_ids_sha256(tokenizer: Tokenizer) -> str:
-    """Return a digest of the ids of all texts that ship: 28 languages, code, and conversations."""
-    texts = [document.text for document in opened("sample", {"part": "all"}).documents()]
-    return hashlib.sha256(encode_batch(tokenizer, texts).ids.astype("<u4").tobytes()).hexdigest()
-
-
-def _merged(costs: Sequence[TextCost], pool: WorkerPool) -> list[TextCost]:
-    """Return one entry for tokenizers with the same losses and ids, of the texts that ship, too."""
-    known = Counter(cost.ids for cost in costs if cost.ids)
-    alike = [cost.tokenizer for cost in costs if known[cost.ids] > 1]
-    jobs = [TokenizerJob((name,), "encoding", "the texts that ship", shipped_ids_sha256) for name in alike]
-    shipped = {name: answer for name, answer in pool.ask_each(jobs, "comparing ids") if isinstance(answer, str)}
-    rows: dict[tuple[object, ...], TextCost] = {}
+def _merged(costs: Sequence[TextCost]) -> list[TextCost]:
+    """Return one entry for tokenizers with the same ids."""
+    rows: list[TextCost] = []
     for cost in costs:
-        key = (cost.ids, shipped.get(cost.tokenizer, cost.tokenizer), cost.round_trip, cost.lost_characters)
-        first = rows.setdefault(key, cost)
-        if first is not cost:
-            cautions = (*first.cautions, *(f"{cost.tokenizer}: {line}" for line in cost.cautions))
-            rows[key] = replace(first, also=(*first.also, cost.tokenizer), cautions=cautions)
-    return list(rows.values())
+        twin = next((place for place, row in enumerate(rows) if _are_same(row, cost)), None)
+        if twin is None:
+            rows.append(cost)
+        else:
+            cautions = (*rows[twin].cautions, *(f"{cost.tokenizer}: {line}" for line in cost.cautions))
+            rows[twin] = replace(rows[twin], also=(*rows[twin].also, cost.tokenizer), cautions=cautions)
+    return rows
+
+
+def _are_same(one: TextCost, other: TextCost) -> bool:
+    """Tell whether ids and losses are the same; padding and special tokens may add 1% to the vocabulary.
+
+    A small text may have the same ids under vocabularies of which one begins with the other.
+    """
+    near = abs(one.vocab_size - other.vocab_size) <= one.vocab_size / 100
+    return bool(one.ids) and near and (one.ids, one.loss) == (other.ids, other.loss)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,11 +226,10 @@ def cost_of(
             if isinstance(answer, WorkerDied):
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
-        costs.sort(key=lambda cost: (bool(cost.reason), not cost.round_trip.ranked, cost.total, order[cost.tokenizer]))
-        costs = _merged(costs, pool)
+    costs.sort(key=lambda cost: (bool(cost.reason), not cost.round_trip.ranked, cost.total, order[cost.tokenizer]))
     return CostTable(
         sizes=tuple(len(text.encode()) for text in texts),
-        costs=costs,
+        costs=_merged(costs),
         reference=reference,
         left_out=local.left_out,
         unverified=unverified(registry),

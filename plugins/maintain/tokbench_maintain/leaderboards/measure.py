@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import tokbench
-from tokbench.cost.text_cost import shipped_ids_sha256
 from tokbench.inspect.examine import examine
-from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
+from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
 from tokbench.plugin.report import Results, csv_text
 from tokbench.results.model import NamedRun
+from tokbench.terminal.folder_texts import opened
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
     DEAD,
@@ -118,8 +119,14 @@ def _vocabulary(board: Board, results: Results, name: str, *, look: bool) -> lis
     tokenizer = tokbench.load(str(options.pop("backend")), **options)
     health = examine(tokenizer)
     special = health.kinds.get("special", 0)
-    found = {DEAD: len(health.unreachable), SPECIAL: special, TEXT_IDS: shipped_ids_sha256(tokenizer)}
+    found = {DEAD: len(health.unreachable), SPECIAL: special, TEXT_IDS: _shipped_ids_sha256(tokenizer)}
     return facts + [NumberRow(VOCABULARY, WHOLE, metric, str(value)) for metric, value in found.items()]
+
+
+def _shipped_ids_sha256(tokenizer: Tokenizer) -> str:
+    """Return a digest of the ids of all texts that ship: 28 languages, code, and conversations."""
+    texts = [document.text for document in opened("sample", {"part": "all"}).documents()]
+    return hashlib.sha256(encode_batch(tokenizer, texts).ids.astype("<u4").tobytes()).hexdigest()
 
 
 def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: str = "none") -> list[str]:

@@ -25,7 +25,7 @@ def invoke(*args):
 def test_from_options(text, tmp_path):
     outcome = invoke(
         *("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "-O", "pattern=gpt2"),
-        *("--holdout", 0.3, "--name", "mine", "-o", tmp_path / "out"),
+        *("--holdout", 0.3, "--name", "mine", "--format", "tokbench", "-o", tmp_path / "out"),
     )
     assert outcome.exit_code in {0, None}, outcome.output
     tokenizer = tokbench.load("regex_bpe", path=tmp_path / "out" / "mine.bpe.json")
@@ -71,7 +71,7 @@ def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
 def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
     (tmp_path / "s.txt").write_text("ab\ncd\n", encoding="utf-8")
     sizes = ("--vocab-size", 900, "--holdout", 0)
-    outcome = invoke("--backend", "naive_bpe", "--text", tmp_path / "s.txt", *sizes, "-o", tmp_path / "out")
+    outcome = invoke("--backend", "naive_bpe", "--text", tmp_path / "s.txt", *sizes, "-o", tmp_path / "a.bpe.json")
     assert "asked for 900 tokens, but the text gave only 260" in outcome.output
     assert "no held-out text" in outcome.output
 
@@ -112,7 +112,8 @@ def code_files(folder, number):
 def test_code_keeps_its_line_ends(tmp_path):
     pattern = code_files(tmp_path / "py", 20)
     outcome = invoke(
-        *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "-o", tmp_path / "out"),
+        *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "--format", "tokbench"),
+        *("-o", tmp_path / "out"),
     )
     found = json.loads(outcome.stdout)
     assert found["document"] == "paragraph"
@@ -127,7 +128,7 @@ def test_lost_text_is_marked_beside_its_compression(tmp_path):
     lines = (f"the word {letters[k % 96]}{letters[k * 7 % 96]} of {k}" for k in range(300))
     (tmp_path / "t.txt").write_text("\n".join(lines), encoding="utf-8")
     options = ("--backend", "huggingface", "-O", "model=bpe", "-O", "limit_alphabet=12", "--vocab-size", 200)
-    given = (*options, "--text", tmp_path / "t.txt", "--holdout", 0.3, "-o", tmp_path / "out")
+    given = (*options, "--text", tmp_path / "t.txt", "--holdout", 0.3, "-o", tmp_path / "a.tokenizer.json")
     [compression, lost] = re.findall(r"(\S+) +(\S+)%\n", invoke(*given).output)[0]
     assert compression.endswith("‡")
     assert float(lost) > 5

@@ -12,6 +12,8 @@ from tokbench.foundation.errors import BackendError
 from tokbench.testing.texts import corpus, generated
 from tokbench.training.written import compare
 
+pytestmark = pytest.mark.slow
+
 SPECIAL = ("<|eos|>", "<s>", "<pad>", "<unk>")
 TEXTS = [*corpus(), *generated(1000), *(f"a{name} b\n{name}" for name in SPECIAL)]
 

@@ -30,6 +30,7 @@ _STRIDE: Final = 1000
 _SAMPLE: Final = 1 << 20
 """Bytes of text of a group whose pairs of ids are counted; of more text the documents are drawn by hash."""
 
+
 class PairCounts(NamedTuple):
     """Occurrences of each id with the one after it."""
 

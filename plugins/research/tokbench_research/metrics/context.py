@@ -125,8 +125,8 @@ class ContextState(NamedTuple):
     windows: Sums
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
-        both = DocumentIds(*map(np.concatenate, zip(self.sample, other.sample, strict=True)))
-        return ContextState(self.vocab_size, both.first(), self.windows + other.windows)
+        both: list[NDArray[Any]] = [np.concatenate(pair) for pair in zip(self.sample, other.sample, strict=True)]
+        return ContextState(self.vocab_size, DocumentIds(*both).first(), self.windows + other.windows)
 
 
 class ContextMetric(SummedMetric):

@@ -64,13 +64,6 @@ class Panics(Bytes):
         return super().encode(text)
 
 
-class NoDecode:
-    vocab_size = 3
-
-    def encode(self, text, /):
-        return []
-
-
 class BadBatch(Bytes):
     def encode_batch(self, texts, /):
         import numpy as np
@@ -154,13 +147,6 @@ class CountsWrong(Counts):
 
     def count_batch(self, texts, /):
         return [len(text.encode()) + ("b" in text) for text in texts]
-
-
-class CountsFew(Counts):
-    """Gives one count, however many texts there are."""
-
-    def count_batch(self, texts, /):
-        return [1]
 
 
 class Prints(Bytes):
@@ -254,7 +240,7 @@ SAVED = (SavesNothing, SavesFolder, SavesHalf, SavesWhole)
 LOADED = [
     kind
     for kind in list(globals().values())
-    if isinstance(kind, type) and issubclass(kind, (Bytes, Counts, NoDecode)) and kind not in SAVED
+    if isinstance(kind, type) and issubclass(kind, (Bytes, Counts)) and kind not in SAVED
 ]
 
 

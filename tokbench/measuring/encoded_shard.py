@@ -65,6 +65,14 @@ class LoadedTokenizer:
         self.tokenizer = tokenizer
         self._lengths = np.empty(0, dtype=np.int32)
         self._warm = False
+        self._cached: dict[Hashable, Any] = {}
+
+    def cached(self, key: Hashable, make: Callable[[Tokenizer], T]) -> T:
+        """Return what ``make`` finds out about the tokenizer, computed once for all shards."""
+        if key not in self._cached:
+            self._cached[key] = make(self.tokenizer)
+        value: T = self._cached[key]
+        return value
 
     def warm_up(self) -> None:
         warm, self._warm = self._warm, True

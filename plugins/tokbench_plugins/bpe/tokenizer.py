@@ -85,7 +85,7 @@ class BPETokenizer(EncodesAroundSpecial):
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
         """Gaps and special tokens included."""
-        self._decoder = Decoder(tokens, compiled=engine != "python")
+        self._decoder = Decoder(tokens)
         self._bulk: CompiledEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
         self._before_bulk = -1 if self.python_only or engine == "python" else _WORTH_BULK if engine == "auto" else 0

@@ -4,7 +4,6 @@ import ctypes
 import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from functools import partial
@@ -161,15 +160,6 @@ class CountsFew(Counts):
 
     def count_batch(self, texts, /):
         return [1]
-
-
-class Prints(Bytes):
-    """Prints 3 MB on both streams, one of which is not text."""
-
-    def encode(self, text, /):
-        sys.stdout.write("out " * 750_000)
-        os.write(2, b"\xff\xfe\n" * 1_000_000)
-        return super().encode(text)
 
 
 class Complains(Bytes):

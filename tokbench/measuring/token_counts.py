@@ -49,8 +49,10 @@ def _counted(keys: NDArray[Key], amounts: NDArray[np.integer[Any]]) -> tuple[NDA
     order = np.argsort(keys, kind="stable")  # which merges tables whose keys rise
     keys = keys[order]
     starts = np.flatnonzero(differs_from_previous(keys))
-    amounts = amounts[order].astype(np.int64, copy=False)
-    return keys[starts], np.add.reduceat(amounts, starts) if len(starts) else amounts
+    sums: NDArray[np.int64] = amounts[order].astype(np.int64, copy=False)
+    if len(starts):
+        sums = np.add.reduceat(sums, starts)
+    return keys[starts], sums
 
 
 class CountTable(NamedTuple):

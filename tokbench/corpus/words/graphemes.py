@@ -85,7 +85,8 @@ def is_white(text: str) -> NDArray[np.bool_]:
     >>> is_white("a b\u3000é").tolist()
     [False, True, False, True, False]
     """
-    return (_table()[code_points(text)] & _WHITE) != 0
+    white: NDArray[np.bool_] = (_table()[code_points(text)] & _WHITE) != 0
+    return white
 
 
 def cluster_breaks(kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:

@@ -44,7 +44,7 @@ def test_a_worker_that_misbehaves_is_replaced(pool, tmp_path, monkeypatch):
     assert ended((tmp_path / "pid").read_text())
 
 
-@pytest.mark.parametrize("junk", [3, ("answer", (1, 2)), ["done", 1]])
+@pytest.mark.parametrize("junk", [3, ("answer",), ["done", None]])
 def test_what_is_no_message_is_malformed(junk):
     assert from_worker(packed(junk)) == MALFORMED
 

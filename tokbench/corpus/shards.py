@@ -89,19 +89,6 @@ class Shard:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def __getstate__(self) -> dict[str, object]:
-        # A pickled string keeps its UTF-8 as long as it lives; bytes do not.
-        return self.__dict__ | {"texts": "".join(self.texts).encode()}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        data = state.pop("texts")
-        assert isinstance(data, bytes)
-        whole = data.decode()
-        del data  # before the text is cut, which takes its memory once more
-        self.__dict__.update(state)
-        ends = [0, *np.cumsum(self.n_chars).tolist()]
-        self.texts = [whole[start:end] for start, end in pairwise(ends)]
-
     @property
     def corpus(self) -> str:
         return self._read_place().corpus

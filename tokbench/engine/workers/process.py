@@ -106,7 +106,6 @@ class WorkerProcess:
         self.loaded: dict[str, None] = {}
         """The tokenizers of its jobs so far, in their order."""
         self.retrying = False
-        self._jobs = 0
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
         self._began = self._since = 0.0
@@ -115,12 +114,11 @@ class WorkerProcess:
     def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds, *, retrying: bool) -> None:
         self.job, self.answers, self.retrying = job, 0, retrying
         self.loaded |= dict.fromkeys(job.loads)
-        self._jobs += 1
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
         new = {name: recipe for name, recipe in recipes.items() if name not in self._known}
         self._known.update(new)
-        self._send((self._jobs, job, new))
+        self._send((job, new))
 
     def _limit_memory(self, most: int) -> None:
         while not _has_exited(self._process):
@@ -152,15 +150,6 @@ class WorkerProcess:
         if message[0] == "more":
             return self._send_batch(str(message[1]))
         return message
-
-    def expects(self, number: tuple[int, int]) -> bool:
-        return number == (self._jobs, self.answers)
-
-    def done(self, number: int) -> bool:
-        """Note the end of the job with a number; return whether it was the present job."""
-        if number == self._jobs:
-            self.job = None
-        return self.job is None
 
     def _send_batch(self, feed: str) -> Failure | None:
         """Send the next texts of a feed, or an empty list after the last."""

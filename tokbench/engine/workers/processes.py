@@ -165,13 +165,11 @@ class ProcessPool(WorkerPool):
             return
         kind, content = message
         if kind == "answer":
-            number, answer = content
-            if worker.expects(number):
-                worker.answers += 1
-                yield worker.job, answer
+            worker.answers += 1
+            yield worker.job, content
         elif kind == "done":
-            if worker.done(content):
-                self._idle_deaths = 0
+            worker.job = None
+            self._idle_deaths = 0
         elif kind == "progress":
             self.progress(*content)
         elif kind == "log":

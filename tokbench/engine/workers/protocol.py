@@ -33,10 +33,9 @@ def from_worker(content: bytes) -> tuple[str, Any] | Failure:
         return message
     match message:
         case (
-            ("ready", None)
+            (("ready" | "done"), None)
             | ("more", str())
-            | ("done", int())
-            | ("answer", ((int(), int()), _))
+            | ("answer", _)
             | ("progress", (str(), Real(), Real() | None))
             | ("log", (str(), int(), str()))
         ) if type(message) is tuple:

@@ -218,13 +218,13 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
 
 
 def _answer(line: _Line, context: WorkerContext) -> None:
-    """Take one job, and answer it. Answers have the number of the job and their own: no answer counts twice."""
-    number, job, recipes = line.receive()
+    """Take one job, and answer it."""
+    job, recipes = line.receive()
     context.recipes.update(recipes)
     with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
-        for k, answer in enumerate(job.run(context)):
-            line.send(("answer", ((number, k), answer)))
-    line.send(("done", number))
+        for answer in job.run(context):
+            line.send(("answer", answer))
+    line.send(("done", None))
 
 
 def _settle_down(parent: int) -> None:

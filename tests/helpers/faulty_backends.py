@@ -4,7 +4,6 @@ import ctypes
 import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from functools import partial
@@ -147,15 +146,6 @@ class CountsWrong(Counts):
 
     def count_batch(self, texts, /):
         return [len(text.encode()) + ("b" in text) for text in texts]
-
-
-class Prints(Bytes):
-    """Prints 3 MB on both streams, one of which is not text."""
-
-    def encode(self, text, /):
-        sys.stdout.write("out " * 750_000)
-        os.write(2, b"\xff\xfe\n" * 1_000_000)
-        return super().encode(text)
 
 
 class Complains(Bytes):

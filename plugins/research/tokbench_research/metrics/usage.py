@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError
 from tokbench.inspect.usage import Usage, usage_classes
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, AnyCountTable, CountTable, add_tables
+from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, CountTable, add_tables
 from tokbench.plugin import HasMerges, Tokenizer, vocab_size_of
 from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 
-Tables = tuple[AnyCountTable, ...]
+Tables = tuple[CountTable, ...]
 
 
 class UsageState(NamedTuple):

@@ -206,4 +206,4 @@ def on_post_build(config: MkDocsConfig) -> None:
     live = Path(config.site_dir) / "live" / "report.html"
     live.parent.mkdir(exist_ok=True)
     live.write_bytes(live_report.page())
-    write_site(read_board(ROOT / "reports" / "leaderboard"), Path(config.site_dir) / "leaderboard")
+    write_site(read_board(ROOT / "reports" / "leaderboard"), Path(config.site_dir) / "leaderboard", "../index.html")

@@ -120,7 +120,9 @@ def of_playground(chrome: Any) -> bytes:
             area = chrome.find_element("css selector", "textarea")
             area.clear()
             area.send_keys(TYPED)
-            time.sleep(5)
+            while "…" in chrome.execute_script("return document.getElementById('columns').innerText"):
+                time.sleep(1)
+            time.sleep(2)
             return bytes(chrome.get_screenshot_as_png())
         finally:
             server.terminate()

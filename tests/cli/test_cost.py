@@ -11,7 +11,7 @@ from test_missing_library import without, without_splintr  # noqa: F401 - fixtur
 
 import tokbench.sources.sample
 from tokbench.cli.main import tokbench as command
-from tokbench.cost.text_cost import local_names
+from tokbench.cost.text_cost import DOWNLOAD, local_names
 from tokbench.foundation.errors import InputError
 from tokbench.registry.plugins import load_registry
 from tokbench.terminal.number_table import print_numbers
@@ -106,16 +106,30 @@ def test_names_without_a_proof_are_marked(files):
     assert {line.split()[0] for line in lines if "(unverified)" in line} == {"kimi-k3"}
 
 
+def test_equal_ids_share_a_row(files):
+    pytest.importorskip("splintr")
+    names = "splintr:o200k_base,gpt-oss,gpt-4,utf8_bytes"
+    rows = json.loads(invoke(*files, "-t", names, "--reference", "gpt-oss", "--json").stdout)["tokenizers"]
+    same = {row["tokenizer"]: row["same_ids"] for row in rows}
+    assert same == {"gpt-oss": ["splintr:o200k_base"], "gpt-4": [], "utf8_bytes": []}
+    (files[0]).write_text("a", encoding="utf-8")  # id 64 of both
+    rows = json.loads(invoke(files[0], "-t", "gpt-4,gpt-4o", "--json").stdout)["tokenizers"]
+    assert [row["same_ids"] for row in rows] == [[], []]
+    assert "gpt-4o (also gpt-oss)" in invoke(files[0], "-t", "gpt-4o,gpt-oss").stdout
+
+
 @pytest.mark.usefixtures("without_splintr")
 def test_names_whose_package_is_missing_are_left_out():
     left_out = local_names(load_registry()).left_out
     assert {"qwen-3", "glm-4"} <= set(left_out["needs splintr-rs: pip install 'tokbench[fast]'"])
 
 
+@pytest.mark.slow
 def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "nothing"))
     local = local_names(load_registry())
-    assert local.left_out["it would be downloaded; name it with -t to do so"] == ["gpt-2"]
+    assert local.left_out[DOWNLOAD] == ["gpt-2"]
+    assert "gpt-2" not in invoke(files[0]).output
 
 
 @pytest.mark.slow
@@ -134,7 +148,7 @@ def test_a_tokenizer_that_only_counts_is_counted_and_never_the_measure(files):
 @pytest.mark.slow
 def test_twenty_published_vocabularies_are_counted(files):
     body = json.loads(invoke(files[0], "--json").stdout)
-    assert len(body["tokenizers"]) >= 20
+    assert sum(1 + len(row["same_ids"]) for row in body["tokenizers"]) >= 20
     tokens = [row["tokens"] for row in body["tokenizers"] if row["round_trip"].startswith(("exact", "equal"))]
     assert tokens == sorted(tokens)
 

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 from click.testing import CliRunner
 
+from tokbench import InputError
 from tokbench.cli.main import tokbench as command
 
 TOKENIZERS = """
@@ -62,3 +63,15 @@ def test_training_does_without_it_too(write_config, without, tmp_path):
     missing, trained = json.loads(output)["tokenizers"]
     assert (code, missing["vocab_size"], trained["vocab_size"]) == (1, None, 300)
     assert missing["reason"].startswith("needs tokenizers: pip install ")
+
+
+@pytest.mark.parametrize("form", ["gguf", "transformers"])
+def test_a_format_without_its_library_is_refused(without, tmp_path, form):
+    without(form, form)
+    (tmp_path / "t.txt").write_text("the low lower lowest\n" * 9, encoding="utf-8")
+    given = ("--backend", "regex_bpe:gpt4", "--text", tmp_path / "t.txt", "--vocab-size", 300, "--format", form)
+    arguments = map(str, ("train", *given, "--holdout", 0, "-o", tmp_path / "out"))
+    outcome = CliRunner().invoke(command, [*arguments], standalone_mode=False)
+    assert isinstance(outcome.exception, InputError)
+    assert "pip install" in str(outcome.exception)
+    assert not (tmp_path / "out").exists(), "nothing was trained"

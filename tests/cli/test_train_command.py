@@ -25,7 +25,7 @@ def invoke(*args):
 def test_from_options(text, tmp_path):
     outcome = invoke(
         *("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "-O", "pattern=gpt2"),
-        *("--holdout", 0.3, "--name", "mine", "-o", tmp_path / "out"),
+        *("--holdout", 0.3, "--name", "mine", "--format", "tokbench", "-o", tmp_path / "out"),
     )
     assert outcome.exit_code in {0, None}, outcome.output
     tokenizer = tokbench.load("regex_bpe", path=tmp_path / "out" / "mine.bpe.json")
@@ -35,6 +35,17 @@ def test_from_options(text, tmp_path):
     assert row[1] == "300"
     assert float(row[-2]) > 2
     assert row[-1] == "0.00%"
+
+
+def test_a_folder_gives_its_text(text, tmp_path):
+    (tmp_path / "in").mkdir()
+    text.rename(tmp_path / "in" / "t.txt")
+    (tmp_path / "in" / "picture.png").write_bytes(b"\x89PNG\0")
+    options = ["--backend", "naive_bpe", "--vocab-size", 280, "--holdout", 0]
+    invoke(*options, "--text", tmp_path / "in", "-o", tmp_path / "a.bpe.json")
+    invoke(*options, "--text", tmp_path / "in" / "t.txt", "-o", tmp_path / "b.bpe.json")
+    learned = [tokbench.load("naive_bpe", path=tmp_path / f"{name}.bpe.json").merges for name in "ab"]
+    assert learned[0] == learned[1] != []
 
 
 @pytest.mark.slow
@@ -60,7 +71,7 @@ def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
 def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
     (tmp_path / "s.txt").write_text("ab\ncd\n", encoding="utf-8")
     sizes = ("--vocab-size", 900, "--holdout", 0)
-    outcome = invoke("--backend", "naive_bpe", "--text", tmp_path / "s.txt", *sizes, "-o", tmp_path / "out")
+    outcome = invoke("--backend", "naive_bpe", "--text", tmp_path / "s.txt", *sizes, "-o", tmp_path / "a.bpe.json")
     assert "asked for 900 tokens, but the text gave only 260" in outcome.output
     assert "no held-out text" in outcome.output
 
@@ -83,7 +94,8 @@ def test_bad_input(text, tmp_path, args, message):
 def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
     given = ("--backend", "naive_bpe", "--text", text, "--vocab-size", 260)
     outcome = invoke(*given, "--format", "pdf", "-o", tmp_path / "out")
-    assert "cannot be written as 'pdf'" in outcome.output
+    assert "cannot be written as 'pdf'" in str(outcome.exception)
+    assert not (tmp_path / "out").exists(), "it was refused before the training"
     (tmp_path / "file").write_text("", encoding="utf-8")
     outcome = invoke(*given, "-o", tmp_path / "file" / "out")
     assert isinstance(outcome.exception, tokbench.InputError)
@@ -100,7 +112,8 @@ def code_files(folder, number):
 def test_code_keeps_its_line_ends(tmp_path):
     pattern = code_files(tmp_path / "py", 20)
     outcome = invoke(
-        *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "-o", tmp_path / "out"),
+        *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "--format", "tokbench"),
+        *("-o", tmp_path / "out"),
     )
     found = json.loads(outcome.stdout)
     assert found["document"] == "paragraph"
@@ -115,7 +128,23 @@ def test_lost_text_is_marked_beside_its_compression(tmp_path):
     lines = (f"the word {letters[k % 96]}{letters[k * 7 % 96]} of {k}" for k in range(300))
     (tmp_path / "t.txt").write_text("\n".join(lines), encoding="utf-8")
     options = ("--backend", "huggingface", "-O", "model=bpe", "-O", "limit_alphabet=12", "--vocab-size", 200)
-    given = (*options, "--text", tmp_path / "t.txt", "--holdout", 0.3, "-o", tmp_path / "out")
+    given = (*options, "--text", tmp_path / "t.txt", "--holdout", 0.3, "-o", tmp_path / "a.tokenizer.json")
     [compression, lost] = re.findall(r"(\S+) +(\S+)%\n", invoke(*given).output)[0]
     assert compression.endswith("‡")
     assert float(lost) > 5
+
+
+def test_an_unknown_end_of_text_ends_before_training(text, tmp_path):
+    given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "--special-tokens", "<|eos|>")
+    outcome = invoke(*given, "--eos", "<|eot|>", "-o", tmp_path / "out")
+    assert isinstance(outcome.exception, tokbench.InputError)
+    assert "<|eos|>" in str(outcome.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_path_with_a_suffix_is_a_file(text, tmp_path):
+    given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300)
+    for name in ("x.json", "x.bpe.json", "x.tiktoken"):
+        made = json.loads(invoke(*given, "--json", "-o", tmp_path / name).stdout)["tokenizers"][0]
+        assert made["files"] == [str(tmp_path / name)]
+        assert (tmp_path / name).is_file()

@@ -1,14 +1,11 @@
 """A document that is too long is refused before it takes memory, and a long one is kept as few times as can be."""
 
 import gzip
-import pickle
 import tracemalloc
 
 import pytest
 from shared_fixtures import problems
 
-from tokbench.corpus.contract import Document, Gold
-from tokbench.corpus.shards import Shard
 from tokbench.sources.files import read_documents
 
 MB = 10**6
@@ -54,13 +51,3 @@ def test_a_bomb_takes_no_memory(tmp_path):
             list(read_documents(path, "line", MB))
 
     assert peak_of(refused) < 8 * MB
-
-
-def test_a_shard_that_is_sent_is_the_same():
-    documents = [Document(text, "g", str(k), f"a:{k}") for k, text in enumerate(["né 東京", "", "𝒳 x", "plain" * 999])]
-    shard = Shard("c", "g", 7, documents, by_key=False)
-    sent = pickle.loads(pickle.dumps(shard, pickle.HIGHEST_PROTOCOL))
-    assert sent.texts == shard.texts
-    assert (sent.digest, sent.key, sent.origins) == (shard.digest, shard.key, shard.origins)
-    gold = Shard("c", "g", 0, [Document("a b", "g", "0", "a:0", Gold(((0, 1), (2, 3)), (False, False)))], by_key=True)
-    assert pickle.loads(pickle.dumps(gold)).digest == gold.digest

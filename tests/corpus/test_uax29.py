@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tokbench.corpus.words import graphemes, uax29
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.graphemes import cluster_breaks
-from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
+from tokbench.corpus.words.uax29 import word_breaks
 from tokbench.corpus.words.unicode_tables import (
     PINNED,
     bit_table,
@@ -96,12 +96,11 @@ def test_every_line_of_the_test_files_of_unicode(property_):
         assert spelled(text, property_) == by_segments(text, expected, property_)
 
 
-def spelled(text, property_, around=""):
-    """Return what is counted in a text, found as for a document, inside ASCII text or without."""
-    data = (around + text).encode()
-    words = find_words([around + text], "uax29" if property_ == "Word" else "grapheme")
-    found = [data[a:b].decode() for a, b in zip(words.starts.tolist(), words.ends.tolist(), strict=True)]
-    return found[len(around.split()) :]
+def spelled(text, property_):
+    """Return what is counted in a text, found as for a document."""
+    data = text.encode()
+    words = find_words([text], "uax29" if property_ == "Word" else "grapheme")
+    return [data[a:b].decode() for a, b in zip(words.starts.tolist(), words.ends.tolist(), strict=True)]
 
 
 def by_segments(text, boundaries, property_):
@@ -249,17 +248,6 @@ def test_boundaries_are_those_of_the_rules(property_, text):
     expected = RULES[property_](text)
     assert breaks(text, property_) == expected
     assert spelled(text, property_) == by_segments(text, expected, property_)
-
-
-@given(text=HARD_TEXT)
-def test_hard_text_inside_plain_text(text):
-    """The way for text that is nearly all ASCII, which applies the rules to a few stretches alone."""
-    around, text = "It is 9 o'clock\n" * 300, f"abc{text}x.y"
-    data = f"{around}{text} {around}".encode()
-    assert uax29._FEW * sum(byte >= 0x80 for byte in data) < len(data)
-    plain = ["It", "is", "9", "o'clock"] * 300
-    found = [data[a:b].decode() for a, b in uax29_spans(data).tolist()]
-    assert found == [*plain, *by_segments(text, words_by_rules(text), "Word"), *plain]
 
 
 def test_real_text(data):

@@ -191,15 +191,6 @@ def test_workers_end_when_the_run_is_killed(start, tmp_path):
     assert ended(worker) or sys.platform != "linux"
 
 
-@pytest.mark.slow
-def test_what_a_tokenizer_prints_is_cut(write_config, corpus, faulty, capfd):
-    results = tokbench.run(write_config(corpus, f"  loud: {{backend: Prints}}\n{GOOD}"))
-    assert cell(results, "loud", "tokens").value == cell(results, "good", "tokens").value == 11
-    out, err = capfd.readouterr()
-    assert 65_000 < len(out) + len(err) < 200_000
-    assert "tokenizer 'loud' has printed 65,536 bytes" in out + err
-
-
 def test_limits_that_make_no_sense(write_config):
     for memory in ("8", "8KB", "true", "99 MB"):
         [line] = problems(write_config(extra=f"limits: {{memory: {memory}}}"))

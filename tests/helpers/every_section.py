@@ -10,7 +10,6 @@ from report_data import build, few, metric_info
 from tokbench.measuring.metric import Role
 from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.results.metric_curves import CurvePoint
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 from tokbench_plugins.mixtures.block import MIXTURES, MixtureRow, Mixtures
@@ -26,7 +25,7 @@ def every_section() -> Results:
     pytest.importorskip("tokbench_models")
     results = few(build(hostile=False), ("pud", "code"), METRICS)
     _fairness(results)
-    _curve_and_matrices(results)
+    _matrices(results)
     _comparisons(results)
     _bits_per_byte(results)
     put_sizes(results)
@@ -79,12 +78,8 @@ def _fairness(results: Results) -> None:
         results.cells += [Cell(name, "pud", WHOLE, "premium", 1.5), Cell(name, "pud", WHOLE, "gini", 0.1 + place / 10)]
 
 
-def _curve_and_matrices(results: Results) -> None:
-    """Two metrics that are places of one curve, and what groups share under a tokenizer, and tokenizers on a corpus."""
-    for at in (5, 20):
-        point = CurvePoint(name="typos", at=at, axis="places changed, %", quantity="tokens", start=1.0)
-        results.metrics[f"typos_{at}"] = MetricInfo(family="noise", direction="lower", formula="a / b", curve=point)
-        results.cells += [Cell(name, "pud", WHOLE, f"typos_{at}", 1 + at / 10) for name in NAMES]
+def _matrices(results: Results) -> None:
+    """What groups share under a tokenizer, and tokenizers on a corpus."""
     results.metrics["shared"] = MetricInfo(family="alike", direction="none")
     place = {"metric": "shared", "corpus": "pud", "values": [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]}
     results.matrices.append(PairMatrix(**place, of="groups", within=NAMES[0], names=list(LANGUAGES)))

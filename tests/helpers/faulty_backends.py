@@ -4,7 +4,6 @@ import ctypes
 import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from functools import partial
@@ -62,13 +61,6 @@ class Panics(Bytes):
         if "b" in text:
             raise Panic("index out of bounds")
         return super().encode(text)
-
-
-class NoDecode:
-    vocab_size = 3
-
-    def encode(self, text, /):
-        return []
 
 
 class BadBatch(Bytes):
@@ -156,22 +148,6 @@ class CountsWrong(Counts):
         return [len(text.encode()) + ("b" in text) for text in texts]
 
 
-class CountsFew(Counts):
-    """Gives one count, however many texts there are."""
-
-    def count_batch(self, texts, /):
-        return [1]
-
-
-class Prints(Bytes):
-    """Prints 3 MB on both streams, one of which is not text."""
-
-    def encode(self, text, /):
-        sys.stdout.write("out " * 750_000)
-        os.write(2, b"\xff\xfe\n" * 1_000_000)
-        return super().encode(text)
-
-
 class Complains(Bytes):
     """Prints a line on standard error that is not all text."""
 
@@ -254,7 +230,7 @@ SAVED = (SavesNothing, SavesFolder, SavesHalf, SavesWhole)
 LOADED = [
     kind
     for kind in list(globals().values())
-    if isinstance(kind, type) and issubclass(kind, (Bytes, Counts, NoDecode)) and kind not in SAVED
+    if isinstance(kind, type) and issubclass(kind, (Bytes, Counts)) and kind not in SAVED
 ]
 
 

@@ -24,11 +24,6 @@ def leave_a_copy(_):
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
-def length_of(data, _):
-    """Return the length of what was sent along."""
-    return len(data)
-
-
 def write_junk(_):
     """Write something to every socket of the process, as code with a stale file descriptor does."""
     for number in range(3, 256):

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from metric_views import Lossy, metric, utf8_bytes, values, view
 
 import tokbench
-from tokbench.corpus.shards import BUCKETS
 from tokbench.measuring.metric import LossSummary, NotApplicable
 from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import (
     CountTable,
-    GroupedCountTable,
     TokenCounts,
     add_tables,
     join_tables,
@@ -155,8 +153,3 @@ def test_tables_of_counts_add_up_however_they_are_kept(rows):
     for found in (counted.joined(), join_tables(functools.reduce(add_tables, ([each] for each in tables)))):
         assert found.keys.tolist() == sorted(expected)
         assert dict(zip(found.keys.tolist(), found.counts.tolist(), strict=True)) == expected
-    joined = counted.joined()
-    packed = GroupedCountTable.of(joined)
-    assert packed.keys.tolist() == joined.keys.tolist()
-    assert packed.keys.dtype == joined.keys.dtype
-    assert packed.ids.tolist() == sorted({key // BUCKETS for key in expected})

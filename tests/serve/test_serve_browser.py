@@ -175,6 +175,41 @@ def test_the_keyboard_reaches_tokens_merges_and_the_vocabulary(browser, address)
     assert serious(browser) == []
 
 
+def test_two_tokenizers_are_compared_in_one_text(browser, address):
+    opened(browser, address, CLASSIC, ("utf8_bytes", *NAMES))
+    for field, name in (("one", NAMES[0]), ("other", NAMES[1])):
+        Select(browser.find_element("id", field)).select_by_visible_text(name)
+    starts = []
+    for name in NAMES:
+        ids = loaded(name).encode(CLASSIC)
+        ends = [len(b"".join(map(loaded(name).token_bytes, ids[:k]))) for k in range(len(ids))]
+        starts.append(set(ends))
+    union = sorted(starts[0] | starts[1])
+    wanted = ["both" if at in starts[0] & starts[1] else "first" if at in starts[0] else "second" for at in union]
+    shown = "[...document.querySelectorAll('#versus .token')].map(e => ['both', 'first', 'second'].find(c => e.matches('.' + c)))"
+    assert browser.execute_script(f"return {shown}") == wanted
+    assert {"both", "first", "second"} == set(wanted)
+    browser.execute_script("document.querySelector('#versus .tokens').focus()")
+    webdriver.ActionChains(browser).send_keys(webdriver.Keys.RIGHT).perform()
+    tip = until(browser, "!document.getElementById('tip').hidden && document.getElementById('tip').innerText")
+    for name in NAMES:
+        first = loaded(name).encode(CLASSIC)[0]
+        assert f"{name}: id {first}, bytes {loaded(name).token_bytes(first).hex(' ')}" in tip
+    assert serious(browser) == []
+
+
+def test_models_are_listed_and_typos_suggest(browser, address):
+    opened(browser, address, "a", ("utf8_bytes",))
+    models = Select(browser.find_element("id", "models"))
+    assert {"utf16_units", "utf8_bytes"} <= {option.text for option in models.options}
+    models.select_by_visible_text("utf16_units")
+    until(browser, f"{COUNTS}.length === 2 && {COUNTS}[1] === '1'")
+    browser.find_element("id", "name").send_keys("utf32_unit", "\n")
+    until(browser, "document.querySelector('article:nth-child(3) .remark.bad')")
+    browser.find_element("xpath", "//button[text()='Open utf32_units']").click()
+    until(browser, f"{COUNTS}.length === 3 && {COUNTS}[2] === '1'")
+
+
 def test_templates_special_tokens_and_prices(browser, address):
     opened(browser, address, "<|endoftext|>", NAMES[:1])
     Select(browser.find_element("id", "special")).select_by_value("1")

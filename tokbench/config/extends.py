@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.config.strict_yaml import MAX_BYTES, Located, read_yaml
+from tokbench.config.strict_yaml import MAX_BYTES, Located, read_yaml, value_at
 from tokbench.config.suites import SUFFIXES, shipped_suites
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text, read_regular
@@ -151,7 +151,7 @@ def _merge(under: Located, over: Located, path: tuple[str | int, ...]) -> None:
         if value is None and present is not _ABSENT:
             under.remove(at)
         elif value is None:
-            known = _at(under.data, path)
+            known = value_at(under.data, path)
             message = f"null removes a key of the base, which has no {key!r} here; {did_you_mean(key, known)}"
             under.problems.append(Problem(over.where(at, key=True), message))
         elif isinstance(value, dict) and isinstance(present, dict):
@@ -167,13 +167,7 @@ def _merge(under: Located, over: Located, path: tuple[str | int, ...]) -> None:
 _ABSENT: Final = object()
 
 
-def _at(data: Any, path: tuple[str | int, ...]) -> Any:
-    for part in path:
-        data = data[part]
-    return data
-
-
 def _pairs(under: Located, over: Located, path: tuple[str | int, ...]) -> Iterator[tuple[str, Any, Any]]:
     """Yield every key of a mapping of ``over``, its value, and the value of ``under`` or a mark."""
-    mine, theirs = _at(under.data, path), _at(over.data, path)
+    mine, theirs = value_at(under.data, path), value_at(over.data, path)
     return ((key, value, mine.get(key, _ABSENT)) for key, value in theirs.items())

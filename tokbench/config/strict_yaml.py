@@ -84,10 +84,10 @@ class Located:
         >>> one.data, one.where(("a", "b", 1)), one.where(("a", "c"))
         ({'a': {'b': [3, 4], 'c': 2}}, 'two.yaml:1:9', 'one.yaml:1:14')
         """
-        value = copy.deepcopy(_value_at(source.data, at))
+        value = copy.deepcopy(value_at(source.data, at))
         self._forget(path)
         if path:
-            _value_at(self.data, path[:-1])[path[-1]] = value
+            value_at(self.data, path[:-1])[path[-1]] = value
         else:
             self.data = value
         for inner in paths_in(value):
@@ -99,11 +99,11 @@ class Located:
     def remove(self, path: Path) -> None:
         """Remove a key from a mapping, and its places."""
         self._forget(path)
-        del _value_at(self.data, path[:-1])[path[-1]]
+        del value_at(self.data, path[:-1])[path[-1]]
 
     def _forget(self, path: Path) -> None:
         try:
-            value = _value_at(self.data, path)
+            value = value_at(self.data, path)
         except (KeyError, IndexError):
             return
         for inner in paths_in(value):
@@ -111,7 +111,8 @@ class Located:
             self.values.pop((*path, *inner), None)
 
 
-def _value_at(data: Any, path: Path) -> Any:
+def value_at(data: Any, path: Path) -> Any:
+    """Return the value at a path of keys and indices."""
     for part in path:
         data = data[part]
     return data

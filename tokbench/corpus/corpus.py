@@ -356,10 +356,6 @@ class Corpus:
         survey.excerpts = excerpts.all()
         return survey
 
-    def release(self) -> None:
-        """Free the kept documents: from now on they are read again."""
-        self._kept, self.kept_bytes = None, 0
-
     def held_out(self, document: Document, share: float) -> bool:
         return fingerprint(_shared_key(document) if self.parallel else document.text) < share * 2**64
 

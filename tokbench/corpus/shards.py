@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.contract import CountedChunk, Document
-from tokbench.corpus.words.find import Spans, find_words
+from tokbench.corpus.words.find import Clusters, Spans, find_clusters, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
-from tokbench.corpus.words.graphemes import Clusters, find_clusters
+from tokbench.corpus.words.graphemes import is_white
+from tokbench.corpus.words.positions import byte_widths, code_points
 from tokbench.corpus.words.units import Unit
-from tokbench.corpus.words.white_space import white_bytes
 from tokbench.foundation.errors import InputError
 from tokbench.statistics.sample_units import Placed, SampleUnits, unit_keys
 
@@ -88,19 +88,6 @@ class Shard:
 
     def __len__(self) -> int:
         return len(self.texts)
-
-    def __getstate__(self) -> dict[str, object]:
-        # A pickled string keeps its UTF-8 as long as it lives; bytes do not.
-        return self.__dict__ | {"texts": "".join(self.texts).encode()}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        data = state.pop("texts")
-        assert isinstance(data, bytes)
-        whole = data.decode()
-        del data  # before the text is cut, which takes its memory once more
-        self.__dict__.update(state)
-        ends = [0, *np.cumsum(self.n_chars).tolist()]
-        self.texts = [whole[start:end] for start, end in pairwise(ends)]
 
     @property
     def corpus(self) -> str:
@@ -174,21 +161,21 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], code points with the Unicode property White_Space."""
-        white = white_bytes(self.data, only_first=True)  # not kept: it takes a byte for each byte of the text
-        places = pairwise(self.byte_offsets.tolist())
+        white = is_white("".join(self.texts))
+        places = pairwise([0, *np.cumsum(self.n_chars).tolist()])
         return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
 
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the bytes before each position that are not white space."""
-        before = np.zeros(self.total_bytes + 1, dtype=np.int64)
-        np.cumsum(~white_bytes(self.data), out=before[1:])
-        return before
+        text = "".join(self.texts)
+        ink = np.repeat(~is_white(text), byte_widths(code_points(text)))
+        return np.concatenate([[0], np.cumsum(ink)])
 
     @property
     def clusters(self) -> Clusters:
         """Grapheme clusters, in a byte of memory for each byte of text."""
-        return self.cached("clusters", lambda: find_clusters(self.texts))
+        return self.cached("clusters", lambda: find_clusters(self.texts, self.n_bytes))
 
     @property
     def is_long(self) -> bool:

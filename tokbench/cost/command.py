@@ -46,8 +46,8 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Of a FOLDER every file
-    with text is read. Every file is counted as a whole. Lossy tokenizers are listed below the ranking. The ids of an
-    unverified name were not compared with another source.
+    with text is read. Every file is counted as a whole. Tokenizers with the same ids have one row. Lossy
+    tokenizers are below the ranking. Ids of unverified names were compared with no other source.
 
     Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
@@ -103,6 +103,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
         "tokenizers": [
             {
                 "tokenizer": row.tokenizer,
+                "same_ids": list(row.also),
                 "vocab_size": row.vocab_size,
                 "tokens": row.total,
                 "bytes_per_token": table.bytes_per_token(row),
@@ -121,6 +122,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
 
 
 def _show(paths: tuple[str, ...], table: CostTable) -> None:
+    from tokbench.cost.text_cost import DOWNLOAD
     from tokbench.report.cells import LEGENDS, MARKS
     from tokbench.terminal.number_table import print_numbers
 
@@ -140,7 +142,8 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
         for line in filter(None, (row.reason, *row.cautions)):
             say(f"{row.tokenizer}: {line}", err=True)
     for reason, names in table.left_out.items():
-        say(f"left out: {', '.join(names)}: {reason}", err=True)
+        if reason != DOWNLOAD:
+            say(f"left out: {', '.join(names)}: {reason}", err=True)
 
 
 def _cells(row: TextCost, table: CostTable) -> list[str]:
@@ -149,6 +152,8 @@ def _cells(row: TextCost, table: CostTable) -> list[str]:
     per, relative = table.bytes_per_token(row), table.relative(row)
     lost = "?" if row.lost_characters is None else f"{row.lost_characters:.2%}" if row.lost_characters else "0"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
-    name = row.tokenizer + " (unverified)" * (row.tokenizer in table.unverified)
+    notes = ["unverified"] * table.unverified.issuperset([row.tokenizer, *row.also])
+    notes += [f"also {', '.join(row.also)}"] * bool(row.also)
+    name = row.tokenizer + f" ({'; '.join(notes)})" * bool(notes)
     lost += MARKS[row.round_trip]
     return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, lost]

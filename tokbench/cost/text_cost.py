@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
@@ -23,6 +24,8 @@ from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.contract import CountsAlone
 from tokbench.tokenizers.facts import cautions
 
+DOWNLOAD: Final = "it would be downloaded; name it with -t to do so"
+
 
 @dataclass(frozen=True, kw_only=True)
 class TextCost:
@@ -39,6 +42,10 @@ class TextCost:
     reason: str = ""
     """Why nothing could be counted; else empty."""
     cautions: tuple[str, ...] = ()
+    ids: str = ""
+    """A digest of the ids; empty if unknown."""
+    also: tuple[str, ...] = ()
+    """Other tokenizers with the same ids."""
 
     @property
     def total(self) -> int:
@@ -72,7 +79,7 @@ def local_names(registry: Registry) -> LocalNames:
         reason = missing(first)
         if reason is None:
             local = attempt(partial(first.local, first.load_options.model_validate(candidates[0].options)))
-            reason = None if local is True else "it would be downloaded; name it with -t to do so"
+            reason = None if local is True else DOWNLOAD
         if reason is None:
             usable.append(name)
         else:
@@ -119,7 +126,30 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
         loss=Loss.of(sums),
         lost_characters=float(sums.columns["lost characters"].sum() / (sums.columns["characters"].sum() or 1.0)),
         cautions=known,
+        ids=hashlib.sha256(shard.ids.tobytes()).hexdigest(),
     )
+
+
+def _merged(costs: Sequence[TextCost]) -> list[TextCost]:
+    """Return one entry for tokenizers with the same ids."""
+    rows: list[TextCost] = []
+    for cost in costs:
+        twin = next((place for place, row in enumerate(rows) if _are_same(row, cost)), None)
+        if twin is None:
+            rows.append(cost)
+        else:
+            cautions = (*rows[twin].cautions, *(f"{cost.tokenizer}: {line}" for line in cost.cautions))
+            rows[twin] = replace(rows[twin], also=(*rows[twin].also, cost.tokenizer), cautions=cautions)
+    return rows
+
+
+def _are_same(one: TextCost, other: TextCost) -> bool:
+    """Tell whether ids and losses are the same; padding and special tokens may add 1% to the vocabulary.
+
+    A small text may have the same ids under vocabularies of which one begins with the other.
+    """
+    near = abs(one.vocab_size - other.vocab_size) <= one.vocab_size / 100
+    return bool(one.ids) and near and (one.ids, one.loss) == (other.ids, other.loss)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +159,8 @@ class CostTable:
     sizes: tuple[int, ...]
     """The UTF-8 bytes of each text."""
     costs: list[TextCost]
-    """The cheapest first; behind them those that the rule of loss leaves out, and those that could not be counted."""
+    """The cheapest first, tokenizers with the same ids as one; behind them those that the rule of loss leaves out, and
+    those that could not be counted."""
     reference: str = ""
     """The tokenizer to compare with, if one was named."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -186,6 +217,7 @@ def cost_of(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]
         )
     named = NamedTokenizers(local.usable, None)
+    order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
     with Executor(workers).pool(named.limits, silent) as pool:
         waiting = iter([CountTokens(name, tuple(texts)) for name in named.open(pool, None)])
         costs: list[TextCost] = []
@@ -194,14 +226,11 @@ def cost_of(
             if isinstance(answer, WorkerDied):
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
-    order = {name: number for number, name in enumerate(local.usable)}
-    table = CostTable(
+    costs.sort(key=lambda cost: (bool(cost.reason), not cost.round_trip.ranked, cost.total, order[cost.tokenizer]))
+    return CostTable(
         sizes=tuple(len(text.encode()) for text in texts),
-        costs=costs,
+        costs=_merged(costs),
         reference=reference,
         left_out=local.left_out,
         unverified=unverified(registry),
     )
-    ranked = {cost.tokenizer: cost.round_trip.ranked for cost in costs}
-    costs.sort(key=lambda cost: (bool(cost.reason), not ranked[cost.tokenizer], cost.total, order[cost.tokenizer]))
-    return table

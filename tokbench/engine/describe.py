@@ -231,7 +231,6 @@ def describe_metrics(
             no_interval=metric.no_interval,
             loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
-            curve=metric.curve,
             timed=family.clocked,
             by_output=metric.by_output,
             corpora=list(bound.get(family.name, ())),

@@ -196,8 +196,6 @@ class _Evaluator:
         while True:
             shard = attempt(lambda: next(shards, None))
             if shard is None:
-                if not self._plan.reads_again:
-                    corpus.release()
                 return
             if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
                 shard = Failure(str(corpus.changed_error()))

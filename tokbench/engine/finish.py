@@ -218,7 +218,6 @@ class _Finisher:
         self.failures: list[Failure] = []
         self.ratios: dict[str, tuple[str, ...]] = {}
         """By metric, the sums of which its cells are ratios."""
-        self._of_groups: dict[Key, tuple[PlainValues | Failure, float | None]] = {}
         for corpus in plan.measured:
             for name in (family.name for family in plan.families_on(corpus)):
                 if metric := evaluation.of_corpora.get(name):
@@ -290,18 +289,6 @@ class _Finisher:
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
-        name, corpus, group, family = key
-        of_several = group == WHOLE and len(groups) != 1
-        if of_several or family in self._evaluation.of_corpora:
-            return self._finished(key, groups)
-        if group == WHOLE:  # of one group: its values are known by now
-            [group] = groups
-        of_group = name, corpus, group, family
-        if of_group not in self._of_groups:
-            self._of_groups[of_group] = self._finished(key, groups)
-        return self._of_groups[of_group]
-
-    def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
         name, corpus, group, family = key
         share = None
         state = self._evaluation.group_state(key, groups)

@@ -150,7 +150,7 @@ def write_again(folder: Path, results: Results) -> list[str]:
     path = folder / "results.json"
     if path not in results.written:
         return []
-    outcome = attempt(lambda: _write(path, lambda: results.to_json(path.read_text(encoding="utf-8"))), path.name)
+    outcome = attempt(lambda: _write(path, results.to_json), path.name)
     return [outcome.reason] if isinstance(outcome, Failure) else []
 
 

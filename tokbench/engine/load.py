@@ -6,12 +6,10 @@ A worker imports this file before its first work, so it imports neither plan nor
 from __future__ import annotations
 
 import hashlib
-import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Final, NamedTuple
 
 from tokbench.engine.workers.worker import Recipe, WorkerContext
@@ -28,11 +26,6 @@ READING_VOCABULARY: Final = "reading the vocabulary of"
 
 _LARGEST_VOCABULARY: Final = 1 << 21
 """Larger vocabularies are made by a formula, not by training."""
-
-_HASHED_IDS: Final = 1 << 12
-"""Ids whose bytes are hashed at once."""
-
-_LENGTH_BYTES: Final = 4
 
 _MOST_NOTES: Final = 50
 
@@ -54,22 +47,12 @@ def _has(tokenizer: Tokenizer, capability: type) -> bool:
     return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
 
 
-def vocabulary_sha256(tokenizer: Tokenizer, know_lengths: Callable[[list[int]], object] = lambda _: None) -> str:
-    """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown.
-
-    ``know_lengths`` is called with the number of bytes of every id, if they are read.
-    """
+def vocabulary_sha256(tokenizer: Tokenizer) -> str:
+    """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown."""
     if not isinstance(tokenizer, HasTokenBytes) or (size := vocab_size_of(tokenizer)) > _LARGEST_VOCABULARY:
         return ""
-    sha, known = hashlib.sha256(), list[int]()
-    for first in range(0, size, _HASHED_IDS):
-        tokens = bytes_of(tokenizer, range(first, min(first + _HASHED_IDS, size)))
-        known += map(len, tokens)
-        lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
-        heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))
-        sha.update(b"".join(chain.from_iterable(zip(heads, tokens, strict=True))))
-    know_lengths(known)
-    return sha.hexdigest()
+    tokens = bytes_of(tokenizer, range(size))
+    return hashlib.sha256(b"".join(len(token).to_bytes(4, "little") + token for token in tokens)).hexdigest()
 
 
 class Loaded(NamedTuple):
@@ -105,9 +88,9 @@ class LoadTokenizer(Job):
                 yield Loaded(tokenizer.during("loading"), seconds)
                 return
             facts = attempt(lambda: facts_of(tokenizer, context.registry))
-            loaded = context.keep(self.name, tokenizer)
+            context.keep(self.name, tokenizer)
             yield Loaded(facts.during("loading") if isinstance(facts, Failure) else facts, seconds)
         with doing(READING_VOCABULARY, tokenizer=self.name, place=self.name):
-            digest = attempt(partial(vocabulary_sha256, tokenizer, loaded.know_lengths))
+            digest = attempt(partial(vocabulary_sha256, tokenizer))
         if not isinstance(digest, Failure):
             yield Loaded(facts, seconds, digest)

@@ -320,7 +320,6 @@ class _Planner:
             family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
             if family and family.role not in rest_on and (study := self._comes_with(family)):
                 self._problem(entry.path, f"{entry.name!r} comes with {study} instead")
-        self._plan.reads_again = any(family.clocked or family.study for family, _ in self._plan.metrics)
 
     def _comes_with(self, family: MetricFamily) -> str:
         """Return the study that a family without metrics of its own serves; empty for none."""

@@ -32,14 +32,8 @@ def has_numba() -> bool:
 
 
 class _SoFar:
-    compiles = False
     compilations = 0
     """Functions compiled here and not read from the cache."""
-
-
-def compiles() -> bool:
-    """Tell whether this process has compiled functions, so that numba is imported already."""
-    return _SoFar.compiles
 
 
 def compilations() -> int:
@@ -63,7 +57,6 @@ def inlined(function: _Function) -> _Function:
 
 def _compiled(function: _Function, **options: bool) -> _Function:
     numba: Any = import_module("numba")
-    _SoFar.compiles = True
     _announce_compilation().add(function.__module__)
     try:
         made = numba.njit(cache=True, nogil=True, **options)(function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeVar
@@ -37,9 +37,6 @@ DECODING: Final = "decoding"
 _UNKNOWN: Final = "\U0010ffff"
 """It replaces the name of the unknown token."""
 
-_IDS_FOR_EACH: Final = 1000
-"""Counting by id is faster than sorting up to about this many possible ids for each token."""
-
 
 def differs_from_previous(keys: NDArray[Any]) -> NDArray[np.bool_]:
     """Return bool[n], ``False`` where a key is equal to the one before."""
@@ -65,14 +62,19 @@ class LoadedTokenizer:
         self.tokenizer = tokenizer
         self._lengths = np.empty(0, dtype=np.int32)
         self._warm = False
+        self._cached: dict[Hashable, Any] = {}
+
+    def cached(self, key: Hashable, make: Callable[[Tokenizer], T]) -> T:
+        """Return what ``make`` finds out about the tokenizer, computed once for all shards."""
+        if key not in self._cached:
+            self._cached[key] = make(self.tokenizer)
+        value: T = self._cached[key]
+        return value
 
     def warm_up(self) -> None:
         warm, self._warm = self._warm, True
         if not warm and isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
-
-    def know_lengths(self, lengths: Sequence[int]) -> None:
-        self._lengths = np.array(lengths, dtype=np.int32)
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
         """Return int32[n], the number of bytes of each id; the tokenizer is asked once for each."""
@@ -214,17 +216,8 @@ class EncodedShard:
     @cached_property
     def id_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """int64[k] twice: the ids that occur, rising, and how often each occurs in all documents."""
-        ids, times = self.ids, self.times
-        most = int(ids.max(initial=0)) + 1
-        if times is not None:
-            distinct, at = np.unique(ids, return_inverse=True)
-            return distinct.astype(np.int64), np.bincount(at, weights=times).astype(np.int64)
-        if most > _IDS_FOR_EACH * (len(ids) + _IDS_FOR_EACH):  # ids up to 2**32, as if all byte strings had one
-            distinct, counts = np.unique(ids, return_counts=True)
-            return distinct.astype(np.int64), counts.astype(np.int64, copy=False)
-        counts = np.bincount(ids, minlength=most)
-        present = np.flatnonzero(counts)
-        return present, counts[present]
+        distinct, at = np.unique(self.ids, return_inverse=True)
+        return distinct.astype(np.int64), np.bincount(at, weights=self.times).astype(np.int64)
 
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
         at = np.flatnonzero(self.ids == token_id)

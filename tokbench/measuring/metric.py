@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from tokbench.foundation.progress import Progress
     from tokbench.measuring.encoded_shard import EncodedShard
     from tokbench.results.blocks import LossCause, LossExample, PairComparison, PairMatrix
-    from tokbench.results.metric_curves import CurvePoint
 
 
 class Measured(NamedTuple):
@@ -139,8 +138,6 @@ class Metric:
     """The reason why losing text cannot improve the value; else a lossy tokenizer is marked, and ranked by the rule of
     loss alone."""
     role: Role | None = None
-    curve: CurvePoint | None = None
-    """The place on a curve that reports draw, such as tokens over the strength of a change."""
     by_output: bool = False
     """Only tokenizers whose engines return the same are compared."""
 

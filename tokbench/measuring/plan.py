@@ -68,8 +68,6 @@ class Plan:
     """Families with their options; those that a run adds by itself come last."""
     studies: dict[str, Options] = field(default_factory=dict)
     """By name, the options of each study of the run, in the order in which they run."""
-    reads_again: bool = False
-    """The text of corpora is read again after text metrics have measured it."""
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By family, the corpora that the configuration names for it; the others are measured on all."""
     reporters: list[ReporterSpec] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
 DEPENDS_ON_AMOUNT: Final = "it depends on the amount of text, which leaving out documents changes"
 """The reason why shares and evenness of a vocabulary have no interval."""
-
-_FEW: Final = 16
-_WAITING: Final = 1 << 18
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -45,25 +42,17 @@ def add_counts(
     >>> keys.tolist(), counts.tolist()
     ([1, 2, 3], [10, 5, 35])
     """
-    return _sum_of_counts([keys, other_keys], [counts, other_counts])
+    return _counted(np.concatenate([keys, other_keys]), np.concatenate([counts, other_counts]))
 
 
-def _sum_of_counts(
-    keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.integer[Any]]]
-) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    most = max(int(some.max(initial=0)) for some in keys)
-    if most < _FEW * sum(map(len, keys)):  # faster than sorting
-        largest = sum(int(some.max(initial=0)) for some in counts)
-        table: NDArray[Any] = np.zeros(most + 1, dtype=np.uint32 if largest <= np.iinfo(np.uint32).max else np.int64)
-        for some, amounts in zip(keys, counts, strict=True):
-            table[some] += amounts.astype(table.dtype, copy=False)
-        present = np.flatnonzero(table != 0)  # of numbers it takes three times as long
-        return present.astype(np.result_type(*keys)), table[present].astype(np.int64)
-    every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
-    order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
-    every = every[order]
-    starts = np.flatnonzero(differs_from_previous(every))
-    return every[starts], np.add.reduceat(amounts[order], starts) if len(starts) else amounts
+def _counted(keys: NDArray[Key], amounts: NDArray[np.integer[Any]]) -> tuple[NDArray[Key], NDArray[np.int64]]:
+    order = np.argsort(keys, kind="stable")  # which merges tables whose keys rise
+    keys = keys[order]
+    starts = np.flatnonzero(differs_from_previous(keys))
+    sums: NDArray[np.int64] = amounts[order].astype(np.int64, copy=False)
+    if len(starts):
+        sums = np.add.reduceat(sums, starts)
+    return keys[starts], sums
 
 
 class CountTable(NamedTuple):
@@ -85,70 +74,23 @@ class CountTable(NamedTuple):
         kind = np.uint32 if highest <= np.iinfo(np.uint32).max else np.uint64
         return cls(keys.astype(kind), counts.astype(np.min_scalar_type(int(counts.max(initial=0)))))
 
-    @property
-    def highest(self) -> int:
-        return int(self.keys.max(initial=0))
 
-
-class GroupedCountTable(NamedTuple):
-    """A :class:`CountTable` of ids and jackknife groups that takes less memory where ids are in many groups."""
-
-    ids: NDArray[np.unsignedinteger[Any]]
-    """uint32[i] or uint64[i], rising."""
-    groups: NDArray[np.uint32]
-    """uint32[i]; bit ``k`` is set if the id occurs in the jackknife group ``k``."""
-    counts: NDArray[np.unsignedinteger[Any]]
-    """unsigned[k], above 0, id after id and group after group."""
-
-    @classmethod
-    def of(cls, table: CountTable) -> GroupedCountTable:
-        """Return a table whose keys rise in its compact form.
-
-        >>> table = GroupedCountTable.of(CountTable.of(np.array([32, 35, 64]), np.array([5, 1, 7])))
-        >>> [column.tolist() for column in table], table.keys.tolist()
-        ([[1, 2], [9, 1], [5, 1, 7]], [32, 35, 64])
-        """
-        ids: NDArray[Any] = table.keys >> BUCKET_BITS
-        starts = np.flatnonzero(differs_from_previous(ids))
-        bits = np.uint32(1) << (table.keys & (BUCKETS - 1)).astype(np.uint32)
-        return cls(ids[starts], np.bitwise_or.reduceat(bits, starts) if len(starts) else bits, table.counts)
-
-    @property
-    def keys(self) -> NDArray[Any]:
-        bits = np.unpackbits(self.groups.astype("<u4").view(np.uint8), bitorder="little")
-        places = np.flatnonzero(bits.view(np.bool_))
-        keys: NDArray[Any] = (self.ids << BUCKET_BITS)[places >> BUCKET_BITS]
-        keys += (places & (BUCKETS - 1)).astype(keys.dtype)
-        return keys
-
-    @property
-    def highest(self) -> int:
-        return (int(self.ids.max(initial=0)) << BUCKET_BITS) + BUCKETS - 1
-
-
-AnyCountTable: TypeAlias = CountTable | GroupedCountTable
-
-
-def add_tables(one: Sequence[AnyCountTable], other: Sequence[AnyCountTable]) -> tuple[AnyCountTable, ...]:
+def add_tables(one: Sequence[CountTable], other: Sequence[CountTable]) -> tuple[CountTable, ...]:
     """Return tables with the same sum. Small tables wait, so that each count is moved only a few times."""
-    tables = sorted([*one, *other], key=lambda table: -len(table.counts))
-    size, largest = sum(len(table.counts) for table in tables), len(tables[0].counts)
-    waiting = size - largest
-    if waiting > largest and (waiting > _WAITING or max(table.highest for table in tables) < _FEW * size):
-        return (join_tables(tables),)
-    return tuple(tables)
+    tables = (*one, *other)
+    sizes = [len(table.counts) for table in tables]
+    return (join_tables(tables),) if sum(sizes) > 2 * max(sizes) else tables
 
 
-def join_tables(tables: Sequence[AnyCountTable]) -> CountTable:
+def join_tables(tables: Sequence[CountTable]) -> CountTable:
     """Return the sum of some tables; its keys rise.
 
     >>> one, other = CountTable.of(np.array([7, 3]), np.array([1, 2])), CountTable.of(np.array([7]), np.array([5]))
     >>> [column.tolist() for column in join_tables([one, other])]
     [[3, 7], [2, 6]]
     """
-    if len(tables) == 1 and isinstance(tables[0], GroupedCountTable):
-        return CountTable(tables[0].keys, tables[0].counts)
-    return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
+    keys, counts = (np.concatenate(columns) for columns in zip(*tables, strict=True))
+    return CountTable.of(*_counted(keys, counts))
 
 
 class TokenCounts(NamedTuple):
@@ -156,7 +98,7 @@ class TokenCounts(NamedTuple):
 
     vocab_size: int
     documents: int
-    tables: tuple[AnyCountTable, ...]
+    tables: tuple[CountTable, ...]
     """They add up to the counts; there are several, so that adding a shard need not move all counts before."""
 
     @classmethod
@@ -164,10 +106,8 @@ class TokenCounts(NamedTuple):
         return cls(vocab_size_of(encoded.tokenizer), len(encoded.shard), (CountTable.of(*_counts(encoded)),))
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
-        tables = add_tables(self.tables, other.tables)
-        if len(tables) == 1 and isinstance(tables[0], CountTable):
-            tables = (GroupedCountTable.of(tables[0]),)
-        return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
+        documents = self.documents + other.documents
+        return TokenCounts(self.vocab_size, documents, add_tables(self.tables, other.tables))
 
     def joined(self) -> CountTable:
         return join_tables(self.tables)
@@ -190,13 +130,8 @@ class TokenCounts(NamedTuple):
 
 def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
-    # Sorting is about three times as fast when a key takes four bytes.
-    small = vocab_size_of(encoded.tokenizer) << BUCKET_BITS <= np.iinfo(np.uint32).max
-    kind: Any = np.uint32 if small else np.uint64
-    keys = (encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind)
+    keys = encoded.ids.astype(np.uint64) * np.uint64(BUCKETS) + buckets.astype(np.uint64)
     if (times := encoded.times) is not None:
-        distinct, at = np.unique(keys, return_inverse=True)
-        return distinct.astype(np.uint64), np.bincount(at, weights=times).astype(np.int64)
-    keys = np.sort(keys)
-    starts = np.flatnonzero(differs_from_previous(keys))
-    return keys[starts].astype(np.uint64), np.diff(starts, append=len(keys))
+        return _counted(keys, times)
+    distinct, counts = np.unique(keys, return_counts=True)
+    return distinct, counts.astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from tokbench.tokenizers.options import GroupName, Options
 
 NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
 NO_PLACE = "morae are counted; those of a word in kanji have no places in the text where a token could end"
-_WORDS: Final = 1 << 18
-"""The number of words that are looked at together, so that a long document takes no more memory for it."""
 
 NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
 
@@ -107,13 +105,8 @@ class WordsOnTokens(NamedTuple):
         >>> WordsOnTokens(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
         [True, False]
         """
-        cut = np.zeros(len(self.tokens), dtype=np.bool_)
-        for first in range(0, len(cut) if len(self.ends) else 0, _WORDS):
-            turn = slice(first, first + _WORDS)
-            tokens = self.tokens[turn]
-            following = self.ends[np.minimum(tokens, len(self.ends) - 1)]
-            cut[turn] = (following < self.words.ends[turn]) & (tokens < len(self.ends))
-        return cut
+        ends = np.append(self.ends, np.iinfo(np.int64).max)
+        return ends[self.tokens] < self.words.ends
 
     def where(self, chosen: NDArray[Any]) -> WordsOnTokens:
         return WordsOnTokens(self.words.where(chosen), self.tokens[chosen], self.ends)

@@ -16,7 +16,6 @@ from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric
 from tokbench.measuring.token_counts import (
     DEPENDS_ON_AMOUNT,
-    AnyCountTable,
     CountTable,
     add_tables,
     join_tables,
@@ -37,7 +36,7 @@ class Frequencies(NamedTuple):
 
     vocab_size: int
     documents: int
-    tables: tuple[AnyCountTable, ...]
+    tables: tuple[CountTable, ...]
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from tokbench.results.cells import TokenizerState
-from tokbench.results.metric_curves import CurvePoint
 
 NOT_SAVED: Final = "not saved"
 """Begins the note of a trained tokenizer that could not be saved."""
@@ -276,8 +275,6 @@ class MetricInfo:
     """Why losing text cannot improve the value; empty if the rule of loss decides."""
     role: str = ""
     """Its role, as in :class:`tokbench.measuring.metric.Role`; empty for none."""
-    curve: CurvePoint | None = None
-    """Its place on a curve that reports draw; ``None`` for none."""
     timed: bool = False
     """``True`` if it was timed: its cells count rounds, not documents."""
     by_output: bool = False

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
-from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
@@ -136,24 +135,16 @@ class Results:
         )
         return bool(self.problems or self.failed_studies) or cells_failed or lacking
 
-    def to_json(self, earlier: str = "") -> str:
-        """Return the text of ``results.json``; the states are in it unless ``states_file`` has them.
-
-        Args:
-            earlier: an earlier text of these results, since which nothing before ``durations`` has changed; what comes
-                before it is taken from there, because the cells of a large run take seconds to be written.
-        """
+    def to_json(self) -> str:
+        """Return the text of ``results.json``; the states are in it unless ``states_file`` has them."""
         body = {"schema": SCHEMA} | {part.name: getattr(self, part.name) for part in fields(self)}
         body["cells"] = cell_table(self.cells)
         body["studies"] = self.studies.plain()
         body["states"] = [] if self.states_file else list(self.states)
-        start, mark, _ = earlier.rpartition('\n"durations": ')
-        if mark:
-            body = dict(islice(body.items(), list(body).index("durations"), None))
         lines = (
             f"{_dump(name)}: {_parts(value) if name == 'cells' else _lines(value)}" for name, value in body.items()
         )
-        return (start if mark else "{") + "\n" + ",\n".join(lines) + "\n}\n"
+        return "{\n" + ",\n".join(lines) + "\n}\n"
 
     @classmethod
     def read(cls, path: str | Path) -> Self:

@@ -53,6 +53,7 @@ _PAGE: Final = {
     "": ("serve/page/index.html", "text/html; charset=utf-8"),
     "page.css": ("serve/page/page.css", "text/css; charset=utf-8"),
     "page.js": ("serve/page/page.js", "text/javascript; charset=utf-8"),
+    "compare.js": ("serve/page/compare.js", "text/javascript; charset=utf-8"),
     "tokens.js": ("serve/page/tokens.js", "text/javascript; charset=utf-8"),
     "token_text.js": ("report/templates/token_text.js", "text/javascript; charset=utf-8"),
     "panels.js": ("serve/page/panels.js", "text/javascript; charset=utf-8"),
@@ -185,7 +186,9 @@ class Playground:
         except TokbenchError as error:
             answer = Failure(str(error))
         if isinstance(answer, Failure):
-            return as_json({"tokenizer": job.name, "reason": answer.reason})
+            return as_json(
+                {"tokenizer": job.name, "reason": answer.reason, "close": self.catalogue.close_name(job.name)}
+            )
         encoded: bytes = answer
         return encoded
 

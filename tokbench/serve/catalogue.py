@@ -119,6 +119,11 @@ class TokenizerCatalogue:
         offers += [Offer(name, "installed") for name in self._installed]
         return list({offer.name: offer for offer in reversed(offers)}.values())[::-1]
 
+    def close_name(self, name: str) -> str | None:
+        """Return the name of a tokenizer that is like this one, if there is one."""
+        names = [offer.name for offer in self.offers]
+        return None if name in names else close_name(name, names)
+
     def recipe(self, name: str) -> Recipe:
         """Return what loads a tokenizer.
 
@@ -136,8 +141,7 @@ class TokenizerCatalogue:
             return self._models[name]
         recipe = self._of_backend(name)
         if recipe is None:
-            names = [offer.name for offer in self.offers]
-            close = close_name(name, names)
+            close = self.close_name(name)
             advice = f"did you mean {close!r}?" if close else "choose one of the list, or drop its file into the page"
             raise InputError([Problem(name, f"no tokenizer has this name; {advice}")])
         if any(isinstance(value, Path) for value in dict(recipe.options).values()):

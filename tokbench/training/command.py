@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
@@ -31,16 +31,27 @@ if TYPE_CHECKING:
     from tokbench.training.train import TrainedTokenizer
 
 
+_ROLES: Final = {"eos": "ends a text", "bos": "begins a text", "pad": "fills a batch", "unk": "is unknown text"}
+
+
+def _role_options(command: Any) -> Any:
+    for role, what in _ROLES.items():
+        text = f"The special token that {what} [default: by well-known names]."
+        command = click.option(f"--{role}", metavar="NAME", help=text)(command)
+    return command
+
+
 @click.command(
     epilog=examples(
         "tokbench train mine.yaml",
         'tokbench train --backend regex_bpe:gpt4 --text "texts/*.txt" --vocab-size 1000',
+        "tokbench train --backend regex_bpe:gpt4 --text a.txt --vocab-size 999 --special-tokens '<|eos|>' -o my/",
     )
 )
 @click.argument("config", type=click.Path(path_type=Path), required=False)
 @click.option("--only", multiple=True, metavar="NAME", help="Train this tokenizer of CONFIG alone; may be repeated.")
 @click.option("--backend", help="Without CONFIG: the backend, or backend:value with its main option.")
-@click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
+@click.option("--text", metavar="PATH", help="Without CONFIG: text to train on, a file, a folder or a glob pattern.")
 @click.option("--counts", metavar="TABLE", help="Without CONFIG: a table of tokbench count to train on, and no text.")
 @click.option(
     "--document",
@@ -61,7 +72,21 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "formats", multiple=True, metavar="FORMAT", help="What to write; may be repeated [default: tokbench]."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
+@click.option(
+    "--special-tokens", multiple=True, metavar="NAME", help="Without CONFIG: a special token; may be repeated."
+)
+@_role_options
+@click.option(
+    "--chat-template", type=click.File(encoding="utf-8"), help="A Jinja template for the format transformers."
+)
+@click.option("--model-max-length", type=click.IntRange(1), help="For the format transformers.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Without CONFIG: a file, whose suffix is the format, or a folder for AutoTokenizer. With it: the folder "
+    "[default: artefacts].",
+)
 @store_option
 @log_option
 @json_option
@@ -71,7 +96,9 @@ def train(
     *,
     only: tuple[str, ...],
     formats: tuple[str, ...],
-    output: Path,
+    chat_template: TextIO | None,
+    model_max_length: int | None,
+    output: Path | None,
     no_store: bool,
     log: Log,
     as_json: bool,
@@ -83,12 +110,20 @@ def train(
     from tokbench.foundation.store import open_store
     from tokbench.terminal.documents import DOCUMENTS
     from tokbench.training.train import train as execute
+    from tokbench.training.written import Wanted
 
+    roles = {role: name for role in _ROLES if (name := given.pop(role))}
+    template = chat_template.read() if chat_template else ""
+    wanted = Wanted(formats, roles, template, model_max_length, None if config else output)
+    folder = output or Path("artefacts")
+    if wanted.output and (folder.is_file() or folder.suffix):
+        folder = folder.parent
     if config is None:
         parsed = _from_options(**given)
-    elif given["backend"] or given["text"] or given["counts"] or given["vocab_size"] or given["options"]:
+    elif any(given[name] for name in ("backend", "text", "counts", "vocab_size", "options", "special_tokens")):
         raise click.UsageError(
-            "CONFIG says what to train; --backend, --text, --counts, --vocab-size and -O are for training without it"
+            "CONFIG says what to train; --backend, --text, --counts, --vocab-size, --special-tokens and -O "
+            "are for training without it"
         )
     else:
         parsed = read_config(config)
@@ -96,7 +131,7 @@ def train(
     document = parsed.corpora["text"].options.get("document") if config is None else None
     try:
         with progress_shown(log) as progress:
-            trained = execute(parsed, output, progress, only=only, formats=formats, store=store)
+            trained = execute(parsed, folder, progress, only=only, wanted=wanted, store=store)
     except InputError as error:
         if config is None:  # the user has not seen the configuration made from options
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
@@ -120,6 +155,7 @@ def _from_options(
     counts: str | None,
     vocab_size: int | None,
     options: Sequence[str],
+    special_tokens: Sequence[str],
     document: str | None,
     holdout: float,
     name: str,
@@ -128,18 +164,27 @@ def _from_options(
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.terminal.documents import documents_of
+    from tokbench.terminal.folder_texts import left_out, parts_of, read_texts
 
     if not backend or not vocab_size or bool(text) == bool(counts):
         raise click.UsageError("give a CONFIG, or --backend, --vocab-size, and either --text or --counts")
-    resolved = Grammar(load_registry()).resolve_training(backend).with_options(parse_options(options), backend)
+    settings = parse_options(options) | ({"special_tokens": list(special_tokens)} if special_tokens else {})
+    resolved = Grammar(load_registry()).resolve_training(backend).with_options(settings, backend)
     entry: dict[str, object] = {"backend": resolved.backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
     entry |= resolved.options
     if counts:
         corpus: dict[str, object] = {"source": "counts", "path": counts, "evaluate": False}
     else:
         assert text
+        endings: list[str] = []
+        if Path(text).is_dir():
+            found = read_texts(text)
+            files = [path for (_, _, source, *_), paths in found.kinds.items() if source == "text" for path in paths]
+            text, endings = found.pattern, sorted({parts_of(path)["ending"] for path in files})
+            for line in left_out(found):
+                say(line, err=True)
         document = document or documents_of(text, holdout)
-        corpus = {"source": "text", "path": text, "document": document, "holdout": holdout}
+        corpus = {"source": "text", "path": text, "endings": endings, "document": document, "holdout": holdout}
     whole = {
         "schema": "tokbench/1",
         "name": "train",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import repeat
 from operator import add
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
-from tokbench.engine.folder import make_folder, save_whole
+from tokbench.engine.folder import make_folder
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
 from tokbench.engine.stored import StoredWork, training_key
@@ -25,21 +26,31 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.store import Store
 from tokbench.measuring.job import Job
-from tokbench.measuring.plan import Plan
+from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
 from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
-from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
+from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import Options
-
-OWN_FORMAT = "tokbench"
-"""The format that the backend itself loads."""
+from tokbench.training.written import (
+    OWN,
+    OWN_FORMAT,
+    TRANSFORMERS,
+    Wanted,
+    texts_to_compare,
+    write,
+)
+from tokbench.training.written import check as check_files
 
 _LEAST_CHARS: Final = 100_000
 """From so many characters on it is worth while to look for a training in the store."""
+
+_SMALL: Final = GroupedText([("en", "a small text, a small vocabulary"), ("de", "ein kleiner Text")])
+_COMPARED: Final = 1000
+"""Held-out texts that are read with the written files; the difficult texts come on top."""
 
 _TRAINED_HERE: Final = "trained here"
 
@@ -81,7 +92,7 @@ def train(
     progress: Progress,
     *,
     only: Sequence[str] = (),
-    formats: Sequence[str] = (),
+    wanted: Wanted = OWN,
     store: Store | None = None,
 ) -> list[TrainedTokenizer]:
     """Train the tokenizers of a configuration and write them; nothing else is loaded or measured.
@@ -91,7 +102,7 @@ def train(
         folder: where to write.
         progress: called with every step.
         only: names of the tokenizers to train; all by default.
-        formats: formats to write, :data:`OWN_FORMAT` or those that the tokenizers export.
+        wanted: formats and special tokens; they are tried on a small vocabulary before anything is trained.
         store: finished trainings are taken from it and kept there; ``None`` to train in any case.
 
     Raises:
@@ -100,13 +111,14 @@ def train(
     config = replace(config, tokenizers={name: entry for name, entry in config.tokenizers.items() if entry.train})
     with worker_pool(config, progress) as pool:
         (registry, plan, _), chosen = _choose(config, only, pool)
+        tried = [_try(tokenizer.planned, wanted) for tokenizer in chosen]
         make_folder(folder)
-        written = tuple(formats) or (OWN_FORMAT,)
         stored = StoredWork(store, registry, plan)
-        trained = [
-            _train(plan, tokenizer, WriteTokenizer(tokenizer.name, folder, written), pool, stored)
-            for tokenizer in chosen
-        ]
+        trained = []
+        for tokenizer, (possible, notes) in zip(chosen, tried, strict=True):
+            job = WriteTokenizer(tokenizer.name, tokenizer.planned.spec.name, folder, possible)
+            one = _train(plan, tokenizer, job, pool, stored)
+            trained.append(replace(one, notes=(*one.notes, *notes)))
     stored.end()
     return trained
 
@@ -122,10 +134,34 @@ def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Chec
     return checked, [tokenizer for tokenizer in prepared if not only or tokenizer.name in only]
 
 
+def _try(planned: PlannedTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
+    """Write and read a small vocabulary; return what can be written and why not all, or raise InputError."""
+    if planned.spec.train is None or planned.unavailable_reason:
+        return wanted, []
+    small = attempt(partial(planned.spec.train, _SMALL, planned.vocab_size, planned.options, silent))
+    if isinstance(small, Failure):
+        return wanted, [f"formats and special tokens could not be tried before training: {small.reason}"]
+    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", None)
+    with TemporaryDirectory() as folder:
+        here = replace(wanted, output=wanted.output and Path(folder, wanted.output.name))
+        for form, path in here.paths(small, Path(folder), planned.name).items():
+            try:
+                files = write(small, form, path, wanted)
+                check_files(small, files, planned.spec.name, list(_SMALL))
+            except Exception as error:  # libraries raise anything
+                reason = str(error).replace(f"{folder}/", "")
+                if form == TRANSFORMERS and not asked:
+                    return replace(wanted, formats=(OWN_FORMAT,)), [f"not written for AutoTokenizer: {reason}"]
+                raise InputError([Problem("", f"{planned.name}: {reason}")]) from error
+    return wanted, []
+
+
 class WrittenTokenizer(NamedTuple):
     """The files of a tokenizer, and what it makes of the held-out text."""
 
-    written: list[Path | Failure]
+    files: list[Path]
+    notes: list[str]
+    failures: list[Failure]
     held_out: Sums | None
     """Tokens, bytes, characters and losses; ``None`` without such a text."""
 
@@ -135,8 +171,9 @@ class WriteTokenizer(Job):
     """Write a tokenizer in some formats, and encode the feed ``held out``; the answer is :class:`WrittenTokenizer`."""
 
     name: str
+    backend: str
     folder: Path
-    formats: tuple[str, ...]
+    wanted: Wanted
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -144,26 +181,27 @@ class WriteTokenizer(Job):
 
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
         tokenizer = context.tokenizer(self.name)
+        paths = self.wanted.paths(tokenizer, self.folder, self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
-            written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
+            written = [attempt(partial(write, tokenizer, form, path, self.wanted)) for form, path in paths.items()]
         with doing("encoding", tokenizer=self.name, place="the held-out text"):
             loaded = context.loaded(self.name)
-            parts = [text_sums(encoded_texts(loaded, texts)) for texts in context.batches("held out")]
-        yield WrittenTokenizer(written, reduce(add, parts) if parts else None)
-
-    def _write(self, tokenizer: Tokenizer, form: str) -> Path:
-        own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
-        exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
-        suffixes = {**own, **exports}
-        if form not in suffixes:
-            raise InputError(f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}")
-        path = self.folder / (self.name + suffixes[form])
-        if form == OWN_FORMAT:
-            assert isinstance(tokenizer, Saves)
-            return save_whole(path, tokenizer.save).path
-        assert isinstance(tokenizer, Exports)
-        tokenizer.export(form, path)
-        return path
+            texts, parts = list[str](), list[Sums]()
+            for batch in context.batches("held out"):
+                texts += batch[: _COMPARED - len(texts)]
+                parts.append(text_sums(encoded_texts(loaded, batch)))
+        answer = WrittenTokenizer([], [], [], reduce(add, parts) if parts else None)
+        with doing("reading back", tokenizer=self.name, place=self.name):
+            texts = texts_to_compare(tokenizer, texts)
+            for files in written:
+                if isinstance(files, Failure):
+                    answer.failures.append(files)
+                elif isinstance(said := attempt(partial(check_files, tokenizer, files, self.backend, texts)), Failure):
+                    answer.failures.append(said)
+                else:
+                    answer.files.extend(files.values())
+                    answer.notes.extend(said)
+        yield answer
 
 
 def _train(
@@ -183,9 +221,8 @@ def _train(
     answer: WrittenTokenizer | WorkerDied = pool.ask(write, feeds)
     if isinstance(answer, WorkerDied):
         return TrainedTokenizer(tokenizer.name, failure=answer.failure)
-    failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
     held_out = readings[-1]
-    failures += held_out.failures.values()
+    failures = [*answer.failures, *held_out.failures.values()]
     held = None if held_out.failures else answer.held_out
     total = {name: float(column.sum()) for name, column in held.columns.items()} if held else {}
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
@@ -199,8 +236,8 @@ def _train(
         compression=total["bytes"] / total["tokens"] if total.get("tokens") else None,
         loss=Loss.of(held) if held else RoundTrip.NOT_CHECKED,
         lost_characters=total["lost characters"] / (total["characters"] or 1.0) if total else None,
-        files=tuple(path for path in answer.written if isinstance(path, Path)),
-        notes=tokenizer.notes,
+        files=tuple(answer.files),
+        notes=(*tokenizer.notes, *answer.notes),
         failure=joined if failures else None,
     )
 

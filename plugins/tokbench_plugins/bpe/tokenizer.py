@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tokbench.foundation.errors import BackendError
@@ -57,6 +58,8 @@ class BPETokenizer(EncodesAroundSpecial):
     python_only: ClassVar[bool] = False
     file_notes: tuple[str, ...] = ()
     """Notes on the loaded file."""
+    roles: Mapping[str, str] = MappingProxyType({})
+    """For files: special tokens by ``eos``, ``bos``, ``pad`` and ``unk``."""
 
     def __init__(
         self,
@@ -82,7 +85,7 @@ class BPETokenizer(EncodesAroundSpecial):
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
         """Gaps and special tokens included."""
-        self._decoder = Decoder(tokens, compiled=engine != "python")
+        self._decoder = Decoder(tokens)
         self._bulk: CompiledEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
         self._before_bulk = -1 if self.python_only or engine == "python" else _WORTH_BULK if engine == "auto" else 0
@@ -191,7 +194,7 @@ class BPETokenizer(EncodesAroundSpecial):
         from tokbench_plugins.bpe.formats import EXPORTS, Parts
 
         _, write = EXPORTS[name]
-        write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
+        write(path, Parts(self.vocabulary, self.pattern, self.special_tokens, roles=self.roles))
 
     def _not_written_as(self, name: str) -> str:
         del name

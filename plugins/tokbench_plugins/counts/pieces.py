@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple
@@ -26,7 +26,8 @@ from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.csv import CsvOptions, CsvSource
 from tokbench.sources.faults import BAD_BYTES, EMPTY, NULLS, Errors, Faults, Met, Nulls, mend_utf8, readable_name
 from tokbench.sources.files import find_files, group_names
-from tokbench.sources.parquet import batch_rows
+from tokbench.sources.parquet import ParquetOptions, ParquetSource
+from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
@@ -39,8 +40,14 @@ STDIN: Final = "-"
 _BLOCK: Final = 4 << 20
 _PIECE: Final = 64 << 20
 _HEAD: Final = 8192
-_TABLES: Final = frozenset({".csv", ".tsv"})
-_ROWS: Final = frozenset({".jsonl", ".ndjson", ".parquet"})
+_CSV: Final = (CsvSource, CsvOptions)
+_TABLES: Final[dict[str, tuple[type[RowFiles], type[RowFileOptions]]]] = {
+    ".csv": _CSV,
+    ".tsv": _CSV,
+    ".parquet": (ParquetSource, ParquetOptions),
+}
+"""What a source reads whole, a row a document."""
+_ROWS: Final = frozenset({".jsonl", ".ndjson"})
 _BATCH: Final = 1024
 _CUT: Final = regex.compile(r"(?<=\S\n)(?=\p{L})|(?<=\p{L})(?= \p{L})")
 _LINE: Final = regex.compile(r"(?<=\n)(?!\r?\n)")
@@ -150,7 +157,7 @@ def pieces(files: Sequence[Path], reading: Reading) -> list[Piece]:
 
 
 def _can_be_cut(path: Path, reading: Reading) -> bool:
-    if str(path) == STDIN or plain_name(path) != path or path.suffix in {".parquet", *_TABLES}:
+    if str(path) == STDIN or plain_name(path) != path or path.suffix in _TABLES:
         return False
     return path.suffix in _ROWS or reading.document == "line" or scanner(reading.pattern) is not None
 
@@ -167,11 +174,8 @@ class PieceReader:
         self.amount, self.read = Amount(), 0
 
     def __iter__(self) -> Iterator[Block]:
-        if self._path.suffix == ".parquet":
-            yield from self._parquet()
-            return
-        if plain_name(self._path).suffix in _TABLES:
-            yield from self._table()
+        if table := _TABLES.get(plain_name(self._path).suffix):
+            yield from self._table(*table)
             return
         with self._opened() as file:
             for start, data in self._stretches(file):
@@ -269,16 +273,14 @@ class PieceReader:
             str(data, "utf-8")
         except UnicodeDecodeError as error:
             at = start + error.start
-            return self._mended(data, self._where(at), at, f"byte 0x{data[error.start]:02x}").encode()
+            where, what = self._where(at), f"byte 0x{data[error.start]:02x}"
+            if self._reading.errors == "strict":
+                remedy = "mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
+                raise plugin.InputError([plugin.Problem(where, f"{what} is not UTF-8; {remedy}")]) from error
+            text, bad = mend_utf8(data, self._reading.errors)
+            self.amount.bad.add(Met(bad, where, position(self._piece.file, at)))
+            return text.encode()
         return data
-
-    def _mended(self, data: bytes, where: str, at: int, what: str = "the text") -> str:
-        if self._reading.errors == "strict":
-            remedy = "mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
-            raise plugin.InputError([plugin.Problem(where, f"{what} is not UTF-8; {remedy}")])
-        text, bad = mend_utf8(data, self._reading.errors)
-        self.amount.bad.add(Met(bad, where, position(self._piece.file, at)))
-        return text
 
     def _where(self, byte: int) -> str:
         if self._piece.path == STDIN:
@@ -307,11 +309,11 @@ class PieceReader:
             at += len(line)
         yield from self._blocks(texts, firsts, groups)
 
-    def _is_null(self, row: Any, at: int, where: str = "") -> bool:
+    def _is_null(self, row: Any, at: int) -> bool:
         """Tell whether a row is left out, and count it."""
         null = self._reading.nulls == "skip" and isinstance(row, dict) and row.get(self._reading.field, "") is None
         if null:
-            where = where or ("" if self.amount.nulls.times else self._where(at))
+            where = "" if self.amount.nulls.times else self._where(at)
             self.amount.nulls.add(Met(1, where, position(self._piece.file, at)))
         return null
 
@@ -341,33 +343,19 @@ class PieceReader:
             self.amount.bytes += int(offsets[-1])
             yield Block(data, offsets, base + np.array([firsts[k] for k in chosen], np.int64), group)
 
-    def _parquet(self) -> Iterator[Block]:
-        import pyarrow.parquet as pq
-
-        file, at, n_rows = pq.ParquetFile(self._path), 0, 0
-        for batch in file.iter_batches(_BATCH):
-            places = [f"{readable_name(self._path)}:{n_rows + k}" for k in range(1, batch.num_rows + 1)]
-            n_rows += batch.num_rows
-            read = batch_rows(batch, self._reading.field, lambda data, k: self._mended(data, places[k], at))  # noqa: B023
-            rows = [row for row, place in zip(read, places, strict=True) if not self._is_null(row, at, place)]
-            texts = [self._field(row, self._reading.field, 0) for row in rows]
-            lengths = [len(text.encode()) for text in texts]
-            firsts = [at + before for before in np.cumsum([0, *lengths[:-1]]).tolist()]
-            at += sum(lengths)
-            yield from self._blocks(texts, firsts, [self._row_group(row, 0) for row in rows])
-
-    def _table(self) -> Iterator[Block]:
+    def _table(self, kind: Any, options: type[RowFileOptions]) -> Iterator[Block]:
         reading, at = self._reading, 0
         keys = {"text": reading.field, "group": reading.group, "errors": reading.errors, "nulls": reading.nulls}
-        source = CsvSource(CsvOptions.model_validate({"path": glob.escape(str(self._path)), **keys}))
+        source = kind(options.model_validate({"path": glob.escape(str(self._path)), **keys}))
         documents = source.documents()
         while rows := list(islice(documents, _BATCH)):
             ends = np.cumsum([len(row.text.encode()) for row in rows]).tolist()
             firsts = [at + end for end in [0, *ends[:-1]]]
             at += ends[-1]
             yield from self._blocks([row.text for row in rows], firsts, [row.group for row in rows])
-        self.amount.bad.add(source.faults.of_kind(BAD_BYTES))
-        self.amount.nulls.add(source.faults.of_kind(NULLS))
+        begin = position(self._piece.file, 0)
+        self.amount.bad.add(replace(source.faults.of_kind(BAD_BYTES), at=begin))
+        self.amount.nulls.add(replace(source.faults.of_kind(NULLS), at=begin))
 
 
 def _line_starts(data: Any) -> Any:

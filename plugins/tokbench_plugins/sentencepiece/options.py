@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from tokbench import plugin
 
@@ -75,7 +75,9 @@ class SentencePieceTrainOptions(plugin.Options):
 
     # Pieces that are not learned.
     control_symbols: tuple[str, ...] = _option(
-        (), ("pieces that ordinary text never produces and that decode to nothing")
+        (),
+        "pieces that ordinary text never produces and that decode to nothing; special_tokens is another name",
+        validation_alias=AliasChoices("control_symbols", "special_tokens"),
     )
     user_defined_symbols: tuple[str, ...] = _option((), "pieces that are always kept whole; text can produce them")
     unk_id: int = _option(0, "id of the unknown piece", ge=0)

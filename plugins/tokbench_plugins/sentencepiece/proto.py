@@ -1,13 +1,13 @@
 """The pieces of a SentencePiece model file, read without protobuf.
 
 The file is a ``ModelProto`` of ``sentencepiece_model.proto``: field 1 is a piece (1 its text, 2 its score, 3 its type),
-field 2 the trainer's settings (3 the kind of model, 35 byte fallback), field 3 the normalizer's. In protobuf's encoding
-each field begins with 8 * number + wire type (0 varint, 1 eight bytes, 2 a length and as many bytes, 5 four bytes).
+field 2 the trainer's settings (3 the kind of model, 24 spaces after words, 35 byte fallback), field 3 the normalizer's.
+In protobuf's encoding each field begins with 8 * number + wire type (0 varint, 1 eight bytes, 2 a length and as many
+bytes, 5 four bytes).
 """
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterator
 from enum import IntEnum
@@ -65,8 +65,28 @@ def kind_of(model: bytes) -> Kind:
     >>> kind_of(bytes([18, 2, 24, 2]))
     <Kind.BPE: 2>
     """
-    trainer = dict(_fields(model)).get(_TRAINER, b"")
-    return Kind(dict(_fields(trainer)).get(_TRAINER_KIND, Kind.UNIGRAM))
+    return Kind(_message(model, _TRAINER).get(_TRAINER_KIND, Kind.UNIGRAM))
+
+
+def _message(model: bytes, wanted: int) -> dict[int, Any]:
+    fields: dict[int, Any] = {}
+    for number, value in _fields(model):
+        if number == wanted:  # there may be several, which protobuf joins
+            fields |= dict(_fields(value))
+    return fields
+
+
+class Trainer(NamedTuple):
+    """What training decides of encoding."""
+
+    space_is_suffix: bool
+    byte_fallback: bool
+
+
+def read_trainer(model: bytes) -> Trainer:
+    """Return the trainer's settings."""
+    fields = _message(model, _TRAINER)
+    return Trainer(bool(fields.get(24)), bool(fields.get(35)))
 
 
 def read_pieces(model: bytes) -> list[Piece]:
@@ -82,7 +102,7 @@ class Normalizer(NamedTuple):
     """How a model normalizes a text before it is cut."""
 
     name: str
-    rules_sha256: str
+    rules: bytes
     adds_space: bool
     joins_spaces: bool
 
@@ -93,12 +113,10 @@ def read_normalizer(model: bytes) -> Normalizer:
     >>> read_normalizer(bytes([26, 6, 10, 2, 110, 102, 24, 0]))[:1] + read_normalizer(b"")[2:]
     ('nf', True, True)
     """
-    fields: dict[int, Any] = {}
-    for number, value in _fields(model):
-        if number == _NORMALIZER:  # there may be several, which protobuf joins
-            fields |= dict(_fields(value))
-    rules = hashlib.sha256(fields.get(2, b"")).hexdigest()
-    return Normalizer(fields.get(1, b"").decode(), rules, bool(fields.get(3, True)), bool(fields.get(4, True)))
+    fields = _message(model, _NORMALIZER)
+    return Normalizer(
+        fields.get(1, b"").decode(), fields.get(2, b""), bool(fields.get(3, True)), bool(fields.get(4, True))
+    )
 
 
 def _piece(data: bytes) -> Piece:

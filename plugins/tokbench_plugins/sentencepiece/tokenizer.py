@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
+from math import isclose
 from pathlib import Path
 
+import regex
 from sentencepiece import SentencePieceProcessor
 
+from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import write_atomically
 from tokbench.tokenizers.batch import check_id, from_buffers, valid_unicode
 from tokbench.tokenizers.contract import Encoded, Offsets, TokenSpans
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
+from tokbench_plugins.sentencepiece.export import tokenizer_json
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, SPACE, Kind, kind_of, read_normalizer, read_pieces
 
@@ -62,7 +68,9 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
 
     def _encode_after(self, text: str) -> list[int]:
         # A model that drops spaces at the beginning has the dummy prefix in the place of a first space.
-        processor = self._processor if text.startswith(" ") and self._drops_spaces else self._without_prefix
+        normalize = self._processor.normalize
+        begins = self._drops_spaces and normalize(f"a {text}") == normalize(f"a{text}")
+        processor = self._processor if begins else self._without_prefix
         ids: list[int] = processor.encode(text)
         return ids
 
@@ -135,7 +143,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
         normalizer = read_normalizer(model)
         pieces = (f"{piece.text} {piece.score:.9g} {piece.type.name}" for piece in read_pieces(model))
         return {
-            "normalization": f"{normalizer.name}, rules {normalizer.rules_sha256[:16]}, "
+            "normalization": f"{normalizer.name}, rules {hashlib.sha256(normalizer.rules).hexdigest()[:16]}, "
             f"{'one' if normalizer.joins_spaces else 'all'} of several spaces",
             "added space": str(normalizer.adds_space).lower(),
             "model": kind_of(model).name.lower(),
@@ -144,6 +152,28 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
 
     def save(self, path: Path, /) -> None:
         write_atomically(path, self._processor.serialized_model_proto())
+
+    @property
+    def exports(self) -> Mapping[str, str]:
+        return {"huggingface": ".tokenizer.json"}
+
+    def export(self, name: str, path: Path, /) -> None:
+        del name
+        try:
+            content = tokenizer_json(self._processor.serialized_model_proto())
+        except ValueError as error:
+            raise BackendError(f"{path}: {error}") from error
+        write_atomically(path, (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
+
+    def why_other_ids(self, text: str, ids: Sequence[int], others: Sequence[int], /) -> str:
+        """Say why ``tokenizers`` gives other ids for the exported file, or return an empty string."""
+        scores = [sum(map(self._processor.get_score, some)) for some in (ids, others)]
+        if self._processor.decode(ids) == self._processor.decode(others) and isclose(*scores, rel_tol=1e-5):
+            return "other pieces with the same score"
+        several = any(len(grapheme) > 1 for grapheme in regex.findall(r"\X", text))
+        if several and read_normalizer(self._processor.serialized_model_proto()).rules:
+            return "normalized by visible characters, which SentencePiece does by code points"
+        return ""
 
 
 class SentencePieceBPE(SentencePieceTokenizer):

@@ -1,6 +1,7 @@
 """A published vocabulary fitted to texts: what is written is what was measured."""
 
 import csv
+from json import loads
 
 import pytest
 import tokenizers
@@ -39,7 +40,7 @@ def adapted(base, folder, workers=0, **given):
 def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
     found = adapted(base, tmp_path / "out")
     before = tokbench.load("tokbench_bpe", path=str(base))
-    json, table = found.files
+    json, rows, table = found.files
     library = tokenizers.Tokenizer.from_file(str(json))
     after = tokbench.load("tokbench_bpe", path=str(json))
     assert after.encode(TEXT) == library.encode(TEXT, add_special_tokens=False).ids
@@ -49,11 +50,22 @@ def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
     assert found.added == 8
     assert found.removed
     assert not any(after.token_bytes(each) for each in found.removed)
+    was = loads(rows.read_text(encoding="utf-8"))
+    assert len(was) == 8
+    assert all(after.token_bytes(int(new)) == b"".join(map(before.token_bytes, ids)) for new, ids in was.items())
     with table.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     assert [row["step"] for row in rows] == ["before", *["remove"] * len(found.removed), *["add"] * 8]
     assert int(rows[-1]["rows"]) == 8 - len(found.removed)
     assert float(rows[-1]["bytes_per_token"]) == pytest.approx(len(TEXT) / len(after.encode(TEXT)), abs=1e-6)
+
+
+def test_every_fifth_document_is_held_out(base, tmp_path):
+    for number, words in enumerate([*["low lower"] * 4, "zebras new zebras"], 1):
+        (tmp_path / "texts" / f"{number}.txt").write_text(words, encoding="utf-8")
+    found = adapted(base, tmp_path / "out", add=3)
+    assert found.held_out_bytes == len("zebras new zebras")
+    assert found.same_ids == 5
 
 
 def test_what_cannot_be_adapted(base, tmp_path):
@@ -75,7 +87,7 @@ def test_the_command(base, tmp_path):
     outcome = CliRunner().invoke(command, [*arguments, "--add", "999", "-o", str(tmp_path / "out")])
     assert outcome.exit_code == 0, outcome.output
     assert "no pair is left" in outcome.output
-    assert outcome.output.count("written: ") == 2
+    assert outcome.output.count("written: ") == 3
     refused = CliRunner().invoke(command, [*arguments, "--remove", "all"])
     assert refused.exit_code == 2
     assert "'all'" in refused.output

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench_plugins import naive_bpe, regex_bpe
-from tokbench_plugins.bpe import BPETokenizer, decode, engines, train
+from tokbench_plugins.bpe import BPETokenizer, engines, train
 from tokbench_plugins.bpe.literal import Tie
 
 TEXTS = ["Hello, world! Hello?", "", "été 2024", "日本語 🙂\n", "a" * 200]
@@ -89,8 +89,7 @@ def test_a_text_too_short_gives_a_smaller_vocabulary():
 
 
 def test_without_numba_there_is_python(monkeypatch):
-    for module in (engines, decode):
-        monkeypatch.setattr(module, "has_numba", lambda: False)
+    monkeypatch.setattr(engines, "has_numba", lambda: False)
     tokenizer = BPETokenizer([(97, 98)], "gpt2")
     tokenizer.warm_up()
     encoded = tokenizer.encode_batch(["ab" * 2000])

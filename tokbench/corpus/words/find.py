@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -31,13 +31,14 @@ _PATTERNS: Final[dict[Unit, str]] = {
 """,
 }
 
-_PIECE: Final = 1 << 22
+_PIECE: Final = 1 << 20
 """Characters per piece of a longer document."""
 
 _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "grapheme": grapheme_spans,
     "icu": icu_spans,
     "mora": mora_spans,
+    "uax29": uax29_spans,
 }
 
 
@@ -74,37 +75,49 @@ def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None =
     >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()
     ([0, 5, 9, 12], [4, 8, 11, 15], [0, 0, 0, 1])
     """
-    starts, ends = _spans("\n".join(texts), unit)
-    if len(texts) == 1:
-        return Spans(starts, ends, np.zeros(len(starts), dtype=np.int64))  # which takes no memory: it is never written
+    spans = np.concatenate([np.empty((0, 2), dtype=np.int64), *_spans("\n".join(texts), unit)])
     if n_bytes is None:
         n_bytes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
-    # Where each document ends in the joined text, its line feed included.
-    before = np.searchsorted(starts, np.cumsum(n_bytes + 1), side="left")
-    documents = np.repeat(np.arange(len(texts)), np.diff(before, prepend=0))
-    starts -= documents
-    ends -= documents
-    return Spans(starts, ends, documents)
+    return _by_document(spans, n_bytes)
 
 
-def _spans(text: str, unit: Unit, size: int = _PIECE) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return starts and ends in bytes; pieces that end with a line feed bound memory."""
-    starts, ends, before, begin = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0
+def _by_document(spans: NDArray[np.int64], n_bytes: NDArray[np.int64]) -> Spans:
+    """Take out the line feeds between documents."""
+    documents = np.searchsorted(np.cumsum(n_bytes + 1), spans[:, 0], side="right")
+    return Spans(spans[:, 0] - documents, spans[:, 1] - documents, documents)
+
+
+class Clusters(NamedTuple):
+    """Grapheme clusters without white space, in one byte of memory for each of the text."""
+
+    counts: NDArray[np.int64]
+    """int64[d]."""
+    inside: NDArray[np.bool_]
+    """bool[n + 1], positions strictly inside a cluster, in joined UTF-8 bytes."""
+
+
+def find_clusters(texts: list[str], n_bytes: NDArray[np.int64], size: int = _PIECE) -> Clusters:
+    r"""Find clusters in pieces of ``size`` characters, cut after line feeds.
+
+    >>> clusters = find_clusters(["n\u0303 a", "\r\n", "é"], np.array([5, 2, 2]))
+    >>> clusters.counts.tolist(), np.flatnonzero(clusters.inside).tolist()
+    ([2, 0, 1], [1, 2, 8])
+    """
+    clusters = Clusters(np.zeros(len(texts), dtype=np.int64), np.zeros(int(n_bytes.sum()) + 1, dtype=np.bool_))
+    for spans in _spans("\n".join(texts), "grapheme", size):
+        starts, ends, documents = _by_document(spans, n_bytes)
+        clusters.counts[:] += np.bincount(documents, minlength=len(texts))
+        lengths = ends - starts - 1
+        clusters.inside[np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(lengths.sum())] = True
+    return clusters
+
+
+def _spans(text: str, unit: Unit, size: int = _PIECE) -> Iterator[NDArray[np.int64]]:
+    """Yield starts and ends in bytes, by pieces that end with a line feed to bound memory."""
+    begin = before = 0
     while begin < len(text):
         end = text.find("\n", begin + size) + 1 or len(text)
         piece = text[begin:end]
-        data = piece.encode()
-        spans = uax29_spans(data) if unit == "uax29" else _in_bytes(piece, unit)
-        for column, positions in ((starts, spans[:, 0]), (ends, spans[:, 1])):
-            known = len(column)
-            column.resize(known + len(spans), refcheck=False)  # in place: there may be millions
-            np.add(positions, before, out=column[known:])
-        before, begin = before + len(data), end
-    return starts, ends
-
-
-def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:
-    finder = _FINDERS.get(unit)
-    chars = finder(text) if finder else _matches(text, unit)
-    positions = byte_positions(text)
-    return chars if positions is None else positions[chars]
+        finder, positions = _FINDERS.get(unit), byte_positions(piece)
+        yield positions[finder(piece) if finder else _matches(piece, unit)] + before
+        before, begin = before + int(positions[-1]), end

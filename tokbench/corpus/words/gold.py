@@ -43,7 +43,7 @@ def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
         counts = [len(row) for row in positions]
         flat = np.fromiter((p for row in positions for p in row), dtype=np.int64, count=sum(counts))
         chars = flat + np.repeat(first, counts)
-        return (chars if to_byte is None else to_byte[chars]), np.repeat(np.arange(len(texts)), counts)
+        return to_byte[chars], np.repeat(np.arange(len(texts)), counts)
 
     starts, documents = bytes_of([[start for start, _ in gold.words] for gold in golds])
     ends, _ = bytes_of([[end for _, end in gold.words] for gold in golds])

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.corpus.words.positions import code_points
+
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
 
 
@@ -51,7 +53,7 @@ def icu_spans(text: str) -> NDArray[np.int64]:
             spans.append((start, end))
         start = end
     units = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    codes = code_points(text)
     # ICU counts UTF-16 code units: two for each code point beyond U+FFFF.
     begins = np.concatenate([[0], np.cumsum(1 + (codes > _LAST_OF_ONE_UNIT))])
     return np.searchsorted(begins, units)

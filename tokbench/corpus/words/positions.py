@@ -1,4 +1,4 @@
-"""Converts positions of characters to positions of bytes in UTF-8."""
+"""Code points of a text, and their places in UTF-8."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 _LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 
 
-def byte_positions(text: str) -> NDArray[np.int64] | None:
-    """Return int64[n + 1], the byte of each character and the end; ``None`` for ASCII."""
-    if text.isascii():
-        return None
-    return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
+def code_points(text: str) -> NDArray[np.uint32]:
+    """Return uint32[n]."""
+    return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+
+
+def byte_positions(text: str) -> NDArray[np.int64]:
+    """Return int64[n + 1], the byte of each character and the end."""
+    return np.concatenate([[0], np.cumsum(byte_widths(code_points(text)))])
 
 
 def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:

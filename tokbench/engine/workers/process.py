@@ -11,17 +11,19 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from multiprocessing.connection import Connection
+from typing import IO, Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import Feeds, text_batches
-from tokbench.engine.workers.protocol import WorkerLine
-from tokbench.engine.workers.watch import WorkerWatch
+from tokbench.engine.workers.protocol import LONGEST, MALFORMED, from_worker, packed
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
+from tokbench.foundation.memory import resident_bytes
 from tokbench.measuring.job import Job
 
 # Not multiprocessing's own spawn, which runs the caller's main module again. What is imported stays: the collector need
@@ -33,28 +35,24 @@ _START: Final = (
 _EXIT_CHECK_S: Final = 0.005
 START_S: Final = 120.0
 
-_OUTPUT: Final = (1, 2)
+_MEMORY_CHECK_S: Final = 0.1
 
 _MAX_TAIL_CHARS: Final = 300
+_TAIL_BYTES: Final = 4096
 
 
-class _WorkerFiles(NamedTuple):
-    line: int
-    heartbeat: int
-    stdout: int
-    stderr: int
-
-
-def _start_process(files: _WorkerFiles, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start_process(
+    line: int, heartbeat: int, output: IO[bytes] | None, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
     """Start a process in a session and group of its own, so that Ctrl-C reaches the parent alone."""
     level = logging.getLogger("tokbench").getEffectiveLevel()
-    numbers = map(str, [files.line, files.heartbeat, os.getpid(), level])
+    numbers = map(str, [line, heartbeat, os.getpid(), level])
     return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
         [sys.executable, "-c", _START, *numbers, json.dumps([str(folder) for folder in sys.path])],
         stdin=subprocess.DEVNULL,
-        stdout=files.stdout,
-        stderr=files.stderr,
-        pass_fds=[files.line, files.heartbeat],
+        stdout=output,
+        stderr=output,
+        pass_fds=[line, heartbeat],
         env={**os.environ, **environment},
         start_new_session=True,
     )
@@ -85,42 +83,29 @@ class WorkerProcess:
 
     Args:
         memory: bytes that it may use, if they are limited.
-        printed: by tokenizer, how many bytes of output were passed on so far.
         environment: variables for it.
         capture_output: keep the end of what the process prints, instead of printing it.
     """
 
-    def __init__(
-        self, memory: int | None, printed: dict[str, int], environment: Mapping[str, str], *, capture_output: bool
-    ) -> None:
+    def __init__(self, memory: int | None, environment: Mapping[str, str], *, capture_output: bool) -> None:
         ours, theirs = socket.socketpair()
-        pipes = [os.pipe() for _ in _OUTPUT]
+        self._output = tempfile.TemporaryFile() if capture_output else None  # noqa: SIM115 - as long as the process
         with tempfile.TemporaryFile() as file, theirs:
             file.truncate(HEARTBEAT_BYTES)
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
-            files = _WorkerFiles(theirs.fileno(), file.fileno(), *(end for _, end in pipes))
-            self._process = _start_process(files, environment)
-        for _, end in pipes:
-            os.close(end)
-        self._watch = WorkerWatch(
-            self._process,
-            {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, _OUTPUT, strict=True)},
-            lambda: read_heartbeat(self._memory).tokenizer,
-            printed,
-            memory,
-        )
-        self._watch.start()
-        self.line = WorkerLine(ours)
+            self._process = _start_process(theirs.fileno(), file.fileno(), self._output, environment)
+        self.line = Connection(ours.detach())
+        self._too_large = False
+        if memory:
+            watch = threading.Thread(target=self._limit_memory, args=[memory], name="memory of a worker", daemon=True)
+            watch.start()
         self.job: Job | None = None
         self.ready = False
         """Whether it has started, and waits for jobs."""
-        self.deaf = False
-        """Whether it does not read its line."""
         self.answers = 0
         self.loaded: dict[str, None] = {}
         """The tokenizers of its jobs so far, in their order."""
         self.retrying = False
-        self._jobs = 0
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
         self._began = self._since = 0.0
@@ -129,44 +114,42 @@ class WorkerProcess:
     def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds, *, retrying: bool) -> None:
         self.job, self.answers, self.retrying = job, 0, retrying
         self.loaded |= dict.fromkeys(job.loads)
-        self._jobs += 1
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
         new = {name: recipe for name, recipe in recipes.items() if name not in self._known}
         self._known.update(new)
-        self._send((self._jobs, job, new))
+        self._send((job, new))
+
+    def _limit_memory(self, most: int) -> None:
+        while not _has_exited(self._process):
+            if resident_bytes(self._process.pid) > most:
+                self._too_large = True
+                self._process.kill()
+            time.sleep(_MEMORY_CHECK_S)
 
     def _send(self, message: Any) -> None:
-        try:
-            self.line.send(message)
-        except TimeoutError:
-            self.deaf = True
-        except OSError:
-            pass  # it has died, which shows when its answer is awaited
+        with suppress(OSError):  # it has died, which shows when its answer is awaited
+            self.line.send_bytes(packed(message))
 
     def receive(self) -> tuple[str, Any] | Failure | None:
-        """Return the next message, the failure if it is none, or ``None`` if there is nothing to do yet.
+        """Return the next message, the failure if it cannot be read, or ``None`` if there is nothing to do.
 
         Texts that it asks for are sent at once. EOFError and OSError say that the process has ended.
         """
-        message = self.line.receive()
-        if message is None:
-            return None
+        try:
+            message = from_worker(self.line.recv_bytes(LONGEST))
+        except OSError as error:
+            if error.errno is None:  # a length that no message has
+                return MALFORMED
+            raise
+        if isinstance(message, Failure):
+            return message
         self._since = time.monotonic()
         if message[0] == "ready":  # the time that it takes to start is not the job's
             self.ready, self._began = True, self._since
         if message[0] == "more":
             return self._send_batch(str(message[1]))
         return message
-
-    def expects(self, number: tuple[int, int]) -> bool:
-        return number == (self._jobs, self.answers)
-
-    def done(self, number: int) -> bool:
-        """Note the end of the job with a number; return whether it was the present job."""
-        if number == self._jobs:
-            self.job = None
-        return self.job is None
 
     def _send_batch(self, feed: str) -> Failure | None:
         """Send the next texts of a feed, or an empty list after the last."""
@@ -177,7 +160,7 @@ class WorkerProcess:
 
     def has_ended(self) -> bool:
         """Tell whether the process has ended, even if a copy of it holds its line."""
-        return _has_exited(self._process) and self.line.is_empty()
+        return _has_exited(self._process) and not self.line.poll()
 
     def timed_out(self, limits: Limits) -> bool:
         """Tell whether the job has used up its limit, see :attr:`Job.limit`, or the process does not start."""
@@ -203,7 +186,15 @@ class WorkerProcess:
         how = heartbeat.ended or f"the process {how_ended(code)}"
         if patience and not by_itself and not heartbeat.ended:
             how = "the process closed its pipe to tokbench"
-        return Ended(heartbeat, how, code, self._watch.too_large, self._watch.last_words(_MAX_TAIL_CHARS))
+        return Ended(heartbeat, how, code, self._too_large, self._last_words())
+
+    def _last_words(self) -> str:
+        """Return the end of what it printed, if its output is captured."""
+        if self._output is None:
+            return ""
+        with self._output as file:
+            file.seek(-min(_TAIL_BYTES, file.seek(0, os.SEEK_END)), os.SEEK_END)
+            return " ".join(file.read().decode(errors="replace").split())[-_MAX_TAIL_CHARS:]
 
 
 def how_ended(code: int) -> str:

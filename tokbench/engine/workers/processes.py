@@ -81,7 +81,7 @@ class ProcessPool(WorkerPool):
     ) -> None:
         super().__init__(progress, size)
         self._limits = limits
-        self._new_worker = partial(WorkerProcess, limits.memory, {}, environment or {}, capture_output=capture_output)
+        self._new_worker = partial(WorkerProcess, limits.memory, environment or {}, capture_output=capture_output)
         self._slots = [_Slot() for _ in range(size)]
         self._again: deque[_Waiting] = deque()
         self._idle_deaths = 0
@@ -119,14 +119,14 @@ class ProcessPool(WorkerPool):
                 if job is not None:
                     worker = self._worker_for(slot, job, fresh=retrying)
                     worker.begin(job, self.kept, feeds(job), retrying=retrying)
-            busy = {worker.line.socket: worker for worker in self._busy()}
+            busy = {worker.line: worker for worker in self._busy()}
             if not busy:
                 return
             meanwhile()
             for end in wait(list(busy), timeout=self._seconds_between_checks):
                 yield from self._receive(busy[end])  # type: ignore[index]
             for worker in self._busy():
-                timed_out = worker.deaf or worker.timed_out(self._limits)
+                timed_out = worker.timed_out(self._limits)
                 if timed_out or worker.has_ended():
                     yield from self._end_worker(worker, timed_out=timed_out)
 
@@ -165,13 +165,11 @@ class ProcessPool(WorkerPool):
             return
         kind, content = message
         if kind == "answer":
-            number, answer = content
-            if worker.expects(number):
-                worker.answers += 1
-                yield worker.job, answer
+            worker.answers += 1
+            yield worker.job, content
         elif kind == "done":
-            if worker.done(content):
-                self._idle_deaths = 0
+            worker.job = None
+            self._idle_deaths = 0
         elif kind == "progress":
             self.progress(*content)
         elif kind == "log":

@@ -13,18 +13,18 @@ import mmap
 import os
 import pickle
 import signal
-import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from multiprocessing.connection import Connection
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.engine.workers.protocol import CHUNK, MessageReader, packed
+from tokbench.engine.workers.protocol import packed
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
@@ -141,10 +141,9 @@ class _Line:
 
     def __init__(self, handle: int) -> None:
         os.set_inheritable(handle, False)  # noqa: FBT003 - what a tokenizer starts gets no end of it
-        self._socket = socket.socket(fileno=handle)
+        self._connection = Connection(handle)
         self._turn = threading.Lock()
         self._process = os.getpid()
-        self._reader = MessageReader()
 
     def send(self, message: Any) -> None:
         """Send one message. A child that a plugin forked ends here instead: its parent answers."""
@@ -152,21 +151,15 @@ class _Line:
             os._exit(0)
         with self._turn:
             try:
-                self._socket.sendall(packed(message))
+                self._connection.send_bytes(packed(message))
             except ConnectionError as error:
                 raise _ParentGone from error
 
     def receive(self) -> Any:
-        content = None
-        while content is None:
-            try:
-                data = self._socket.recv(min(self._reader.missing, CHUNK))
-            except ConnectionError as error:
-                raise _ParentGone from error
-            if not data:
-                raise _ParentGone
-            content = self._reader.take(data)
-        return pickle.loads(content)  # noqa: S301 - sent by our parent
+        try:
+            return pickle.loads(self._connection.recv_bytes())  # noqa: S301 - sent by our parent
+        except (EOFError, ConnectionError) as error:
+            raise _ParentGone from error
 
     def next_batch(self, feed: str) -> list[str]:
         self.send(("more", feed))
@@ -225,13 +218,13 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
 
 
 def _answer(line: _Line, context: WorkerContext) -> None:
-    """Take one job, and answer it. Answers have the number of the job and their own: no answer counts twice."""
-    number, job, recipes = line.receive()
+    """Take one job, and answer it."""
+    job, recipes = line.receive()
     context.recipes.update(recipes)
     with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
-        for k, answer in enumerate(job.run(context)):
-            line.send(("answer", ((number, k), answer)))
-    line.send(("done", number))
+        for answer in job.run(context):
+            line.send(("answer", answer))
+    line.send(("done", None))
 
 
 def _settle_down(parent: int) -> None:

@@ -19,8 +19,6 @@ class ProfileLine(NamedTuple):
     values: Sequence[float]
     texts: Sequence[str]
     intervals: Sequence[tuple[float, float] | None] = ()
-    lossy: bool = False
-    """Draws hollow dots: the numbers do not compete."""
     rings: Sequence[int] = ()
 
     @property
@@ -39,7 +37,6 @@ class ProfileSize(NamedTuple):
 
 WIDE: Final = ProfileSize(1240, 400, Box(64.0, 26.0, 1220.0, 364.0), 3.2)
 LARGE: Final = ProfileSize(620, 400, Box(64.0, 14.0, 596.0, 350.0), 3.2)
-SMALL: Final = ProfileSize(290, 200, Box(54.0, 22.0, 280.0, 176.0), 2.2)
 
 
 def line_profile(
@@ -73,7 +70,7 @@ def line_profile(
     for line in lines:
         said = ", ".join(f"{place}: {text}" for place, text in zip(places, line.texts, strict=True))
         spots = [(x_axis.at(number), y_axis.at(value)) for number, value in enumerate(line.values)]
-        with drawing.group(line_css(line.style) + " lossy" * line.lossy, f"{line.name}: {said}"):
+        with drawing.group(line_css(line.style), f"{line.name}: {said}"):
             for (x, _), interval in zip(spots, line.intervals, strict=False):
                 if interval:
                     drawing.draw("path", css="whisker", d=f"M{x} {y_axis.at(interval[0])}V{y_axis.at(interval[1])}")

@@ -1,8 +1,9 @@
 // The playground: state in the address, one question for each change, and a column for each tokenizer.
 
+import { drawComparison } from "./compare.js";
 import { ask, closePanel, linesOf, showSearch, showToken } from "./panels.js";
 import { showRuns } from "./runs.js";
-import { bytesOf, hexOf, make, readable, Segmentation, TokenBox } from "./tokens.js";
+import { bytesOf, make, readable, Segmentation, TokenBox } from "./tokens.js";
 
 const $ = (id) => document.getElementById(id);
 const DEBOUNCE = 90;
@@ -70,7 +71,7 @@ class Column {
     this.facts = make("dl");
     this.remarks = make("div");
     this.box = new TokenBox(name, {
-      onPoint: (k, element) => pointAt(this, k, element),
+      onPoint: (k, element) => pointAt(this.segmentation, k, element),
       onLeave: () => ($("tip").hidden = true),
       onChoose: (id, data) => showToken(name, id, data),
     });
@@ -100,6 +101,17 @@ class Column {
     this.element.classList.remove("waiting");
   }
 
+  /** Return a button that opens a name that is like this one, in its place. */
+  closeName(name) {
+    const button = make("button", { type: "button", text: `Open ${name}` });
+    button.addEventListener("click", () => {
+      columns = columns.filter((each) => each !== this);
+      this.element.remove();
+      add(name);
+    });
+    return button;
+  }
+
   draw(sizes, most, fewest, ids) {
     const { answer } = this;
     if (!answer) return;
@@ -114,6 +126,7 @@ class Column {
     if (!failed && price) rows.push(["price", costOf(total, price)]);
     this.facts.replaceChildren(...rows.map(([name, value]) => make("div", {}, make("dt", { text: name }), make("dd", { text: value }))));
     this.remarks.replaceChildren(...remarksOf(answer).map((text) => make("p", { cls: `remark${failed ? " bad" : ""}`, text })));
+    if (answer.close) this.remarks.append(this.closeName(answer.close));
     const others = columns.filter((each) => each !== this && each.segmentation).map((each) => each.segmentation);
     this.box.show(this.segmentation, others, ids);
   }
@@ -146,12 +159,9 @@ function remarksOf(answer) {
 
 const costOf = (tokens, price) => ((tokens * price) / 1e6).toLocaleString("en", { maximumSignificantDigits: 4 });
 
-function pointAt(column, k, element) {
-  const data = column.segmentation.data(k);
+function pointAt(segmentation, k, element) {
   const tip = $("tip");
-  tip.replaceChildren(
-    make("div", {}, `id ${column.segmentation.ids[k]}`, column.segmentation.special.has(k) ? ", special" : ""),
-    make("code", { text: readable(data).text }), make("div", { text: `bytes ${hexOf(data.subarray(0, 48))}${data.length > 48 ? " …" : ""}` }));
+  tip.replaceChildren(make("code", { text: readable(segmentation.data(k)).text }), ...segmentation.lines(k).map((text) => make("div", { text })));
   tip.hidden = false;
   const place = element.getBoundingClientRect();
   const below = place.bottom + 6 + tip.offsetHeight < innerHeight;
@@ -169,6 +179,7 @@ function redraw(bytes) {
   const { ids } = state();
   columns.forEach((each) => each.draw(sizes, most, Number.isFinite(fewest) && columns.length > 1 ? fewest : 0, ids));
   $("facts").textContent = `${count(sizes.bytes)} bytes, ${count(sizes.chars)} characters`;
+  drawComparison(columns, bytes, pointAt);
   drawPrices();
 }
 
@@ -330,6 +341,10 @@ function listen() {
     add($("name").value.trim());
     $("name").value = "";
   });
+  $("models").addEventListener("change", () => {
+    add($("models").value);
+    $("models").value = "";
+  });
   $("file").addEventListener("change", () => upload($("file").files).then(() => ($("file").value = "")));
   $("prices").addEventListener("toggle", drawPrices);
   $("copy").addEventListener("click", async () => {
@@ -379,6 +394,8 @@ async function start() {
 
 function offer(offers) {
   $("offers").replaceChildren(...offers.map(([name, kind]) => make("option", { value: name, label: KINDS[kind] ?? kind })));
+  const groups = Object.entries(KINDS).map(([kind, label]) => make("optgroup", { label }, ...offers.filter((offer) => offer[1] === kind).map(([text]) => make("option", { text }))));
+  $("models").replaceChildren($("models").options[0], ...groups.filter((group) => group.children.length));
 }
 
 start();

@@ -2,9 +2,10 @@
 
 import { hexOf, make, Places, readable as textOf } from "./token_text.js";
 
-export { hexOf, make };
+export { hexOf, make, Places };
 
 const CHUNK = 1500;
+const LONGEST_BYTES = 48;
 const encoder = new TextEncoder();
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]/gu;
 const SIGNS = { " ": "␣", "\n": "⏎", "\t": "⇥" };
@@ -30,6 +31,17 @@ export class Segmentation {
 
   data(k) {
     return this.places ? this.places.data(this.bytes, k) : bytesOfHex(this.pieces?.[this.ids[k]] ?? "");
+  }
+
+  marks(k) {
+    return ["token", `c${k % 5}`];
+  }
+
+  /** Return the id and the bytes of a token, as readers see them. */
+  lines(k) {
+    const data = this.data(k);
+    const more = data.length > LONGEST_BYTES ? " …" : "";
+    return [`id ${this.ids[k]}${this.special.has(k) ? ", special" : ""}`, `bytes ${hexOf(data.subarray(0, LONGEST_BYTES))}${more}`];
   }
 }
 
@@ -77,7 +89,7 @@ export class TokenBox {
     for (let k = from; k < Math.min(from + CHUNK, found.ids.length); k++) {
       const data = found.data(k);
       const { text, part } = readable(data);
-      const marks = [`token c${k % 5}`];
+      const marks = found.marks(k);
       if (found.places?.differs(k, this.others)) marks.push("differs");
       if (found.special.has(k)) marks.push("control");
       else if (part) marks.push("part");
@@ -117,7 +129,7 @@ export class TokenBox {
     span.classList.add("current");
     span.setAttribute("aria-selected", "true");
     span.id = `current-${this.list.dataset.number}`;
-    span.setAttribute("aria-label", `${readable(this.segmentation.data(k)).text}, id ${this.segmentation.ids[k]}`);
+    span.setAttribute("aria-label", [readable(this.segmentation.data(k)).text, ...this.segmentation.lines(k)].join(", "));
     this.list.setAttribute("aria-activedescendant", span.id);
     span.scrollIntoView({ block: "nearest" });
     this.onPoint(k, span);

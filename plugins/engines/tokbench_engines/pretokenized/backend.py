@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, Final, Self
 
 from pydantic import Field, model_validator
@@ -97,15 +98,17 @@ def _shown(value: Any) -> str:
 
 def _load(options: PretokenizedLoadOptions) -> Pretokenized:
     field = options.pieces or options.ids or "ids"
-    ids, table = _Ids(options), LookUp()
+    ids = _Ids(options)
+    table: dict[str, array[int]] = {}
     for where, (text, given) in read_rows(options.path, (options.text, field)):
         if not isinstance(text, str):
             raise BackendError(f"{where}: {options.text!r} is {_shown(text)}, not a text")
         if not isinstance(given, list):
             raise BackendError(f"{where}: {field!r} is {_shown(given)}, not a list")
-        if not table.add(text, ids.of_row(where, given)):
+        row = array("I", ids.of_row(where, given))
+        if table.setdefault(text, row) != row:
             raise BackendError(f"{where}: the text {_shown(text)} was there before, with other {field}")
-    if not len(table):
+    if not table:
         raise BackendError(f"{options.path}: has no rows")
     return ids.tokenizer(table)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
@@ -15,33 +14,8 @@ from tokbench.plugin import BackendError, Encoded, check_id
 _SHOWN: Final = 60
 
 
-class LookUp:
-    """The ids of many texts; of a text only a digest of 16 bytes is kept.
-
-    >>> table = LookUp()
-    >>> table.add("hi", [7, 8]), table.add("hi", [7, 8]), table.add("hi", [7])
-    (True, True, False)
-    >>> table.get("hi").tolist(), table.get("ho")
-    ([7, 8], None)
-    """
-
-    def __init__(self) -> None:
-        self._ids: dict[bytes, array[int]] = {}
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def add(self, text: str, ids: Sequence[int]) -> bool:
-        """Add a text; return False if it has other ids already."""
-        given = array("I", ids)
-        return self._ids.setdefault(_key(text), given) == given
-
-    def get(self, text: str) -> array[int] | None:
-        return self._ids.get(_key(text))
-
-
-def _key(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+LookUp = Mapping[str, "array[int]"]
+"""The ids of each text."""
 
 
 class Pretokenized:

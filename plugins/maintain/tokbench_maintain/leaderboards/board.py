@@ -51,14 +51,6 @@ class Ranked(_Part):
     metric: str
 
 
-class PublishedStudy(_Part):
-    """A published study whose numbers the page of an entry shows."""
-
-    study: str = Field(description="the folder of the study, next to the leaderboard's")
-    corpora: tuple[str, ...]
-    metrics: tuple[str, ...]
-
-
 class SiteColumn(_Part):
     """A column of the table of all entries that does not depend on the chosen texts."""
 
@@ -88,7 +80,6 @@ class BoardSettings(_Part):
     numbers: tuple[KeptNumbers, ...]
     ranks: tuple[Ranked, ...]
     site: SiteSettings
-    published: tuple[PublishedStudy, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +101,11 @@ class Board:
     @property
     def ranks(self) -> Path:
         return self.folder / "ranks.csv"
+
+    @property
+    def measured(self) -> Path:
+        """The file that says when, and with which version, the ranks were measured."""
+        return self.folder / "measured.txt"
 
     def chosen(self, names: Sequence[str]) -> list[str]:
         """Return these names, each once, or all if none is given.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +11,18 @@ from pathlib import Path
 
 import tokbench
 from tokbench.inspect.examine import examine
-from tokbench.plugin import Failure, InputError, Problem, attempt, read_regular
+from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
 from tokbench.plugin.report import Results, csv_text
 from tokbench.results.model import NamedRun
+from tokbench.terminal.folder_texts import opened
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
     DEAD,
     DIGEST,
     IDS,
     SPECIAL,
+    TEXT_IDS,
     VOCABULARY,
     NumberRow,
     moved,
@@ -96,9 +99,9 @@ def _kept(board: Board, results: Results, cells: Sequence[Cell]) -> Iterator[Num
 
 
 def _vocabulary(board: Board, results: Results, name: str, *, look: bool) -> list[NumberRow]:
-    """Return the rows of a vocabulary; without ``look``, dead and special ids are those that are published.
+    """Return the rows of a vocabulary; without ``look``, what takes seconds is what is published.
 
-    A trained vocabulary has neither.
+    A trained vocabulary has none of that.
     """
     info = results.tokenizers[name]
     facts = [
@@ -107,13 +110,23 @@ def _vocabulary(board: Board, results: Results, name: str, *, look: bool) -> lis
     ]
     if not look:
         published = read_numbers(board.results(name))
-        return facts + [row for row in published if row.corpus == VOCABULARY and row.metric in {DEAD, SPECIAL}]
+        return facts + [
+            row for row in published if row.corpus == VOCABULARY and row.metric in {DEAD, SPECIAL, TEXT_IDS}
+        ]
     if info.train is not None:
         return facts
     options = {key: value for key, value in board.entries[name].tokenizer.items() if key != "optional"}
-    health = examine(tokbench.load(str(options.pop("backend")), **options))
-    counts = {DEAD: len(health.unreachable), SPECIAL: health.kinds.get("special", 0)}
-    return facts + [NumberRow(VOCABULARY, WHOLE, metric, str(count)) for metric, count in counts.items()]
+    tokenizer = tokbench.load(str(options.pop("backend")), **options)
+    health = examine(tokenizer)
+    special = health.kinds.get("special", 0)
+    found = {DEAD: len(health.unreachable), SPECIAL: special, TEXT_IDS: _shipped_ids_sha256(tokenizer)}
+    return facts + [NumberRow(VOCABULARY, WHOLE, metric, str(value)) for metric, value in found.items()]
+
+
+def _shipped_ids_sha256(tokenizer: Tokenizer) -> str:
+    """Return a digest of the ids of all texts that ship: 28 languages, code, and conversations."""
+    texts = [document.text for document in opened("sample", {"part": "all"}).documents()]
+    return hashlib.sha256(encode_batch(tokenizer, texts).ids.astype("<u4").tobytes()).hexdigest()
 
 
 def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: str = "none") -> list[str]:
@@ -134,22 +147,28 @@ def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: st
     if not problems:
         for name in chosen:
             write_numbers(board.results(name), measured.rows[name])
-        board.ranks.write_bytes(ranks_text(board, measured.results).encode())
+        board.ranks.write_bytes(ranks_text(board, measured).encode())
+        board.measured.write_text(f"{measured.results.created[:10]} with tokbench {tokbench.__version__}\n", "utf-8")
     return problems
 
 
-def ranks_text(board: Board, results: Results) -> str:
-    """Return the ranks as a file, from paired differences."""
+def ranks_text(board: Board, measured: Measured) -> str:
+    """Return the ranks as a file, from paired differences; entries with the same ids count as one."""
+    results = measured.results
+    ids = {name: row.value for name, rows in measured.rows.items() for row in rows if row.metric == TEXT_IDS}
     baselines = [name for name, entry in board.entries.items() if entry.baseline]
     results.tokenizers |= {name: replace(results.tokenizers[name], baseline=True) for name in baselines}
     standings = leaderboard([NamedRun("leaderboard", results)], [rank.metric for rank in board.settings.ranks])
     wanted = {(rank.corpus, rank.metric) for rank in board.settings.ranks}
-    rows = [
-        (standing.corpus, standing.metric, str(place or ""), "yes" if entry.shown.best else "", entry.tokenizer)
-        for standing in standings.standings
-        if (standing.corpus, standing.metric) in wanted
-        for place, entry in zip(standing.places, standing.entries, strict=True)
-    ]
+    rows = []
+    for standing in standings.standings:
+        placed = list(zip(standing.places, standing.entries, strict=True))
+        keys = [(ids.get(entry.tokenizer, entry.tokenizer), entry.cell.value) for entry in standing.entries]
+        for place, entry in placed if (standing.corpus, standing.metric) in wanted else ():
+            before = {key for key, (above, _) in zip(keys, placed, strict=True) if place and above and above < place}
+            number = str(len(before) + 1) if place else ""
+            level = "yes" if entry.shown.best else ""
+            rows.append((standing.corpus, standing.metric, number, level, entry.tokenizer))
     return csv_text(_RANKS_HEAD, rows)
 
 

@@ -16,8 +16,8 @@ from tokbench.plugin.report import csv_text
 VOCABULARY: Final = "(vocabulary)"
 """The corpus name in the rows of a vocabulary."""
 
-IDS, DEAD, SPECIAL, DIGEST = "ids", "dead_ids", "special_ids", "sha256"
-"""The rows of a vocabulary: all ids, unreachable ids, special tokens, the digest."""
+IDS, DEAD, SPECIAL, DIGEST, TEXT_IDS = "ids", "dead_ids", "special_ids", "sha256", "text_ids_sha256"
+"""The rows of a vocabulary: all ids, unreachable ids, special tokens, and digests of its bytes and of ids of texts."""
 
 
 @dataclass(frozen=True, order=True)
@@ -44,7 +44,7 @@ class NumberRow:
         >>> NumberRow("c", "*", "m", "1.5").number, NumberRow("c", "*", "m", "").number
         (1.5, None)
         """
-        return float(self.value) if self.value and self.metric != DIGEST else None
+        return float(self.value) if self.value and DIGEST not in self.metric else None
 
 
 def written(value: float | None) -> str:

@@ -6,19 +6,30 @@ import base64
 import hashlib
 from pathlib import Path
 
+from markupsafe import Markup
+
+from tokbench.plugin import read_regular
 from tokbench.report.pages import html_environment
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.views import BoardView
 
 
-def write_site(board: Board, folder: Path) -> Path:
-    """Write all pages of a leaderboard, without measuring, and return the first one. They need no network."""
+def write_site(board: Board, folder: Path, home: str = "") -> Path:
+    """Write all pages of a leaderboard, without measuring, and return the first one. They need no network.
+
+    Args:
+        board: the leaderboard.
+        folder: where the pages go.
+        home: the page to which all link back, if there is one.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     environment = html_environment("tokbench_maintain.leaderboards")
     environment.filters |= {"short": short, "count": count}
     view = BoardView(board)
     script = environment.get_template("script.js.j2").render()
-    common = {"view": view, "site": board.settings.site}
+    measured = read_regular(board.measured).decode().strip() if board.measured.exists() else ""
+    charts = Markup(html_environment().get_template("charts.css.j2").render())  # noqa: S704 - a style sheet of tokbench
+    common = {"view": view, "site": board.settings.site, "home": home, "measured": measured, "charts": charts}
 
     def write(name: str, template: str, **more: object) -> None:
         text = environment.get_template(template).render(**common, **more)

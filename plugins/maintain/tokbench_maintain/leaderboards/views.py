@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 from tokbench.corpus.languages import language_names, slices
-from tokbench.plugin import read_regular
 from tokbench.plugin.metrics import WHOLE, Metric
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import unverified
+from tokbench.report.answer.ranking import BASELINES, LOSSY, REASONS, Bar, Standing
+from tokbench.report.charts.ranked_bars import ranked_bars
+from tokbench.report.charts.svg import Drawing
 from tokbench_maintain.leaderboards.board import Board, BoardEntry
 from tokbench_maintain.leaderboards.measure import Rank, read_ranks
-from tokbench_maintain.leaderboards.numbers import DEAD, DIGEST, IDS, SPECIAL, VOCABULARY, NumberRow, read_numbers
+from tokbench_maintain.leaderboards.numbers import (
+    DEAD,
+    DIGEST,
+    IDS,
+    SPECIAL,
+    TEXT_IDS,
+    VOCABULARY,
+    NumberRow,
+    read_numbers,
+)
 
 _COUNTS: Final = {
     IDS: "ids of the vocabulary",
@@ -25,8 +32,7 @@ _COUNTS: Final = {
     SPECIAL: "ids that the tokenizer lists as special tokens",
 }
 
-_SLICE: Final = ": "
-"""A part of the names of slices, such as ``script: Latin``, which are not groups."""
+_CHART_WIDTH: Final = 720
 
 
 @dataclass(frozen=True)
@@ -37,18 +43,6 @@ class TextChoice:
     label: str
     corpus: str
     groups: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class StudyNumbers:
-    """Numbers of a published study for one entry."""
-
-    study: str
-    corpus: str
-    sha256: str
-    metrics: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    """For each group its name, and a number for each metric."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +62,8 @@ class EntryView:
     def engine(self) -> str:
         return str(self.entry.tokenizer["backend"])
 
-    @property
-    def digest(self) -> str:
-        row = self._by_place.get((VOCABULARY, WHOLE, DIGEST))
+    def digest(self, metric: str = DIGEST) -> str:
+        row = self._by_place.get((VOCABULARY, WHOLE, metric))
         return row.value if row else ""
 
     def number(self, corpus: str, metric: str, group: str = WHOLE) -> float | None:
@@ -115,6 +108,34 @@ class BoardView:
         return sorted(views, key=key)
 
     @cached_property
+    def rows(self) -> list[list[EntryView]]:
+        """The entries in their order, together where they have the same ids, and the same numbers in the table."""
+        site, rows = self.board.settings.site, dict[tuple[object, ...], list[EntryView]]()
+        for view in self.entries:
+            texts = (row for row in view.rows if row.corpus in {site.languages, site.code})
+            columns = (view.number(column.corpus, column.metric) for column in site.columns)
+            rows.setdefault((view.digest(TEXT_IDS) or view.name, *texts, *columns), []).append(view)
+        return list(rows.values())
+
+    def others(self, name: str) -> list[str]:
+        """Return the other names in the row of an entry."""
+        [row] = [names for row in self.rows if name in (names := [view.name for view in row])]
+        return [other for other in row if other != name]
+
+    def chart(self, corpus: str) -> Drawing | None:
+        """Return bars of bytes per token over a corpus, the best first."""
+        metric = self.board.settings.site.ratio
+        views = [view for view, *_ in self.rows if view.number(corpus, metric)]
+        best = max((view.number(corpus, metric) or 0.0 for view in views if view.place(corpus, metric)), default=0.0)
+        bars = []
+        for view in views:
+            value, rank = view.number(corpus, metric) or 1.0, view.ranks.get((corpus, metric))
+            standing = Standing(view.name, best / value - 1, tied=rank.level) if rank and rank.place else None
+            reason = "" if standing else BASELINES if view.entry.baseline else LOSSY
+            bars.append(Bar(view.name, value, reason, standing))
+        return ranked_bars(sorted(bars, key=lambda bar: (REASONS.index(bar.reason), -bar.value)), _CHART_WIDTH)
+
+    @cached_property
     def unverified(self) -> frozenset[str]:
         return unverified(load_registry())
 
@@ -155,7 +176,7 @@ class BoardView:
                 }
                 for corpus in (site.languages, site.code)
             }
-            for view in self.entries
+            for view, *_ in self.rows
         }
         places = {
             view.name: {
@@ -163,7 +184,7 @@ class BoardView:
                 for (corpus, metric), rank in view.ranks.items()
                 if metric == site.ratio
             }
-            for view in self.entries
+            for view, *_ in self.rows
         }
         choices = {
             choice.key: {"corpus": choice.corpus, "groups": choice.groups, "whole": heading == "All"}
@@ -192,45 +213,3 @@ class BoardView:
         """Return the formula of a metric, or the meaning of a count of ids; empty if unknown."""
         known = self.definitions.get(metric)
         return known.formula if known else _COUNTS.get(metric, "")
-
-    @cached_property
-    def _published(self) -> dict[str, list[StudyNumbers]]:
-        by_entry: dict[str, list[StudyNumbers]] = {}
-        for published in self.board.settings.published:
-            folder = self.board.folder.parent / published.study
-            if not (folder / "table.csv").exists():
-                continue
-            rows = _table(folder / "table.csv")
-            texts = json.loads(read_regular(folder / "run.json"))["corpora"]
-            for corpus in published.corpora:
-                for name in self.board.names:
-                    own = [row for row in rows if row["tokenizer"] == name and row["corpus"] == corpus]
-                    if own:
-                        numbers = _by_group(own, published.metrics)
-                        digest = texts[corpus]["sha256"]
-                        study = StudyNumbers(published.study, corpus, digest, published.metrics, numbers)
-                        by_entry.setdefault(name, []).append(study)
-        return by_entry
-
-    def published(self, name: str) -> list[StudyNumbers]:
-        return self._published.get(name, [])
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(read_regular(path).decode().splitlines()))
-
-
-def _by_group(rows: Iterable[dict[str, str]], metrics: Sequence[str]) -> list[tuple[str, ...]]:
-    groups: dict[str, dict[str, str]] = {}
-    for row in rows:
-        if row["metric"] in metrics and _SLICE not in row["group"]:
-            groups.setdefault(row["group"], {})[row["metric"]] = row["value"]
-    names = language_names(set(groups) - {WHOLE}) | {WHOLE: "all"}
-    return [
-        (names.get(group, group), *(_short(numbers.get(metric, "")) for metric in metrics))
-        for group, numbers in sorted(groups.items())
-    ]
-
-
-def _short(value: str) -> str:
-    return f"{float(value):.3f}" if value else "–"

@@ -93,7 +93,7 @@ def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
     for order in range(1, highest + 1):
         ends = np.flatnonzero(text.depth >= order - 1)
         keys = (numbers[ends - 1] if order > 1 else 0) * base + text.tokens[ends]
-        different, ranks = _ranked(keys)
+        different, ranks = np.unique(keys, return_inverse=True)
         some = np.empty(len(different), dtype=np.int64)  # for each n-gram, one of its ends
         some[ranks] = ends
         begins = text.depth[some] == order - 1
@@ -104,19 +104,6 @@ def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
         numbers[:] = _ABSENT
         numbers[ends] = ranks
         yield _Order(different, raw, suffix, begins, base)
-
-
-def _ranked(keys: Ints) -> tuple[Ints, Ints]:
-    bits = max(len(keys) - 1, 1).bit_length()
-    if int(keys.max(initial=0)).bit_length() + bits > 63:  # noqa: PLR2004 - a sign takes the 64th bit
-        different, ranks = np.unique(keys, return_inverse=True)
-        return different, ranks.astype(np.int64)
-    packed = np.sort((keys << bits) | np.arange(len(keys)))
-    ordered, places = packed >> bits, packed & ((1 << bits) - 1)
-    new = np.diff(ordered, prepend=-1) != 0
-    ranks = np.empty(len(keys), dtype=np.int64)
-    ranks[places] = np.cumsum(new) - 1
-    return ordered[new], ranks
 
 
 @dataclass(frozen=True)

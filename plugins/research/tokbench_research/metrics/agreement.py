@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.sums import merged
 from tokbench.measuring.token_counts import add_counts
-from tokbench.plugin import HasTokenBytes, Options, Tokenizer
+from tokbench.plugin import HasTokenBytes, Tokenizer
 from tokbench.plugin.metrics import (
     TOKEN_PLACES,
     WHOLE,
@@ -157,10 +157,6 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> floa
 class AgreementMetric(SummedMetric):
     """The corpus metric."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._vocabularies: dict[str, tuple[Tokenizer, NDArray[np.uint64]]] = {}
-
     def map(self, encoded: EncodedShard) -> AgreementState:
         tokenizer = encoded.tokenizer
         tokens, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
@@ -170,10 +166,7 @@ class AgreementMetric(SummedMetric):
             # Several ids may have the same bytes.
             tokens, at = np.unique(keys, return_inverse=True)
             counts = np.bincount(at, weights=occurrences, minlength=len(tokens)).astype(np.int64)
-        known, vocabulary = self._vocabularies.get(encoded.loaded.name, (None, np.empty(0, dtype=np.uint64)))
-        if known is not tokenizer:
-            vocabulary = _vocabulary(tokenizer)
-            self._vocabularies[encoded.loaded.name] = tokenizer, vocabulary
+        vocabulary = encoded.loaded.cached("hashes of tokens", _vocabulary)
         return AgreementState(SampledBoundaries.of(encoded), tokens, counts, vocabulary)
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:

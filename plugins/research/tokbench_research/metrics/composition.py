@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
-from tokbench.plugin import Options, Tokenizer
+from tokbench.plugin import Tokenizer
 from tokbench.plugin.metrics import (
     WHOLE,
     CorpusOutcome,
@@ -81,16 +81,8 @@ VALUES: Final = (
 class Composition(SummedMetric):
     """The corpus metric; a state is what one look at the vocabulary found, whatever the text."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._found: dict[str, tuple[Tokenizer, KindCounts]] = {}
-
     def map(self, encoded: EncodedShard) -> KindCounts:
-        known, found = self._found.get(encoded.loaded.name, (None, None))
-        if found is None or known is not encoded.tokenizer:
-            found = _look(encoded.tokenizer)
-            self._found[encoded.loaded.name] = encoded.tokenizer, found
-        return found
+        return encoded.loaded.cached("kinds of tokens", _look)
 
     def merge(self, one: KindCounts, _: KindCounts) -> KindCounts:
         return one

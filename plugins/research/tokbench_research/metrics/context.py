@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -29,9 +29,6 @@ _WINDOW: Final = 2000
 _STRIDE: Final = 1000
 _SAMPLE: Final = 1 << 20
 """Bytes of text of a group whose pairs of ids are counted; of more text the documents are drawn by hash."""
-_NO_BOUND: Final = 2**64 - 1
-
-_WAITING: Final = 8
 
 
 class PairCounts(NamedTuple):
@@ -113,52 +110,31 @@ class DocumentIds(NamedTuple):
         small = np.min_scalar_type(vocab_size_of(encoded.tokenizer) - 1)
         return cls(document_hashes(encoded.shard), encoded.shard.n_bytes, lengths, ids.astype(small))
 
-    @classmethod
-    def joined(cls, parts: Sequence[DocumentIds]) -> DocumentIds:
-        return cls(*map(np.concatenate, zip(*parts, strict=True)))
-
-    def chosen(self, mask: NDArray[np.bool_]) -> DocumentIds:
-        if mask.all():
-            return self
-        inside = np.repeat(mask, self.lengths)
-        return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
-
     def first(self) -> DocumentIds:
         mask = np.zeros(len(self.hashes), dtype=np.bool_)
         mask[first_by_hash(self.hashes, self.sizes, _SAMPLE)] = True
-        return self.chosen(mask)
+        inside = np.repeat(mask, self.lengths)
+        return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
 
 
 class ContextState(NamedTuple):
     """The state of a group."""
 
-    documents: int
     vocab_size: int
-    bound: int
-    """The largest hash of the sample."""
-    parts: tuple[DocumentIds, ...]
+    sample: DocumentIds
     windows: Sums
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
-        bound = np.uint64(min(self.bound, other.bound))
-        parts = self.parts + tuple(part.chosen(part.hashes <= bound) for part in other.parts)
-        if len(parts) > _WAITING:
-            parts = (DocumentIds.joined(parts).first(),)
-            if parts[0].sizes.sum() >= _SAMPLE:
-                bound = parts[0].hashes.max()
-        documents, windows = self.documents + other.documents, self.windows + other.windows
-        return ContextState(documents, self.vocab_size, int(bound), parts, windows)
-
-    def drawn(self) -> DocumentIds:
-        return DocumentIds.joined(self.parts).first()
+        both: list[NDArray[Any]] = [np.concatenate(pair) for pair in zip(self.sample, other.sample, strict=True)]
+        return ContextState(self.vocab_size, DocumentIds(*both).first(), self.windows + other.windows)
 
 
 class ContextMetric(SummedMetric):
     """The text metric."""
 
     def map(self, encoded: EncodedShard) -> ContextState:
-        drawn, vocab_size = DocumentIds.of(encoded).first(), vocab_size_of(encoded.tokenizer)
-        return ContextState(len(encoded.shard), vocab_size, _NO_BOUND, (drawn,), self._windows(encoded))
+        sample, vocab_size = DocumentIds.of(encoded).first(), vocab_size_of(encoded.tokenizer)
+        return ContextState(vocab_size, sample, self._windows(encoded))
 
     def _windows(self, encoded: EncodedShard) -> Sums:
         kinds, tokens = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
@@ -171,9 +147,8 @@ class ContextMetric(SummedMetric):
         return Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
 
     def finish(self, state: ContextState) -> Mapping[str, Measured | NotApplicable]:
-        drawn = state.drawn()
-        pairs = PairCounts.of(drawn, state.vocab_size)
-        entropy, variety, documents = pairs.successor_entropy(), pairs.accessor_variety(), len(drawn.hashes)
+        pairs = PairCounts.of(state.sample, state.vocab_size)
+        entropy, variety, documents = pairs.successor_entropy(), pairs.accessor_variety(), len(state.sample.hashes)
         lacking = NotApplicable(f"no id occurs {_LEAST} times before another")
         alone = NotApplicable("no document has two tokens")
         values: dict[str, Measured | NotApplicable] = {

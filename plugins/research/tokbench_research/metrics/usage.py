@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError
 from tokbench.inspect.usage import Usage, usage_classes
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, AnyCountTable, CountTable, add_tables
-from tokbench.plugin import HasMerges, Options, vocab_size_of
+from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, CountTable, add_tables
+from tokbench.plugin import HasMerges, Tokenizer, vocab_size_of
 from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import MergeOrder, merge_order
 
-Tables = tuple[AnyCountTable, ...]
+Tables = tuple[CountTable, ...]
 
 
 class UsageState(NamedTuple):
@@ -36,12 +36,8 @@ class UsageState(NamedTuple):
 class UsageClasses(SummedMetric):
     """The text metric: classifies the ids of a vocabulary by their use in a text."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._orders: dict[str, MergeOrder | None] = {}
-
     def map(self, encoded: EncodedShard) -> UsageState:
-        vocab_size, order = vocab_size_of(encoded.tokenizer), self._order(encoded)
+        vocab_size, order = vocab_size_of(encoded.tokenizer), encoded.loaded.cached("order of merges", _order)
         emitted = (CountTable.of(*encoded.id_counts),)
         state = UsageState(vocab_size, len(encoded.shard), emitted, None)
         if order is None:
@@ -49,15 +45,6 @@ class UsageClasses(SummedMetric):
         built = Curve(order, _dense(vocab_size, emitted)).built
         ids = np.flatnonzero(built)
         return state._replace(built=(CountTable.of(ids, built[ids]),))
-
-    def _order(self, encoded: EncodedShard) -> MergeOrder | None:
-        name = encoded.loaded.name
-        if name not in self._orders:
-            try:
-                self._orders[name] = merge_order(encoded.tokenizer)
-            except ContractError:
-                self._orders[name] = None
-        return self._orders[name]
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
         built = None if state.built is None else _dense(state.vocab_size, state.built)
@@ -68,6 +55,13 @@ class UsageClasses(SummedMetric):
         if built is None:
             values[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("the tokenizer does not list its merges in rank order")
         return values
+
+
+def _order(tokenizer: Tokenizer) -> MergeOrder | None:
+    try:
+        return merge_order(tokenizer)
+    except ContractError:
+        return None
 
 
 def _dense(vocab_size: int, tables: Tables) -> NDArray[np.int64]:

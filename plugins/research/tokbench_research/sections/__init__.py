@@ -1,4 +1,4 @@
-"""Sections and tables of the report: what groups and tokenizers share, and curves over a few metrics."""
+"""The section and the tables of the report: what groups and tokenizers share."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,7 @@ from tokbench.plugin.report import ReporterSpec, SectionSpec
 
 
 def late_specs() -> Sequence[SectionSpec | ReporterSpec]:
-    """Return the sections and tables, which workers do not import."""
+    """Return the section and the tables, which workers do not import."""
     from tokbench_research.sections.alike import SPECS
-    from tokbench_research.sections.curves import SECTION
 
-    return [*SPECS, SECTION]
+    return SPECS

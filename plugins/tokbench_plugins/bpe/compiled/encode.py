@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.compiled.encode_merge import (
     merge_chunks,
     merge_long_chunk,
 )
-from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, byte_pairs, pair_tables
+from tokbench_plugins.bpe.compiled.pair_tables import HIGHEST_ID, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -152,11 +152,10 @@ def _merging(vocabulary: Vocabulary) -> Merging:
     made = merges[:, 2]
     ranks_are_ids = bool((np.diff(made) > 0).all())
     ranks = made if ranks_are_ids else np.arange(len(merges))
-    ranked = np.column_stack([merges[:, :2], ranks, made])
+    ranked = np.column_stack([merges[:, :2], ranks])
     made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
     made_by[ranks] = made
-    pairs = byte_pairs(vocabulary, ranked)
-    return Merging(np.array(vocabulary.byte_ids, np.uint32), pairs, *pair_tables(ranked), made_by, ranks_are_ids)
+    return Merging(np.array(vocabulary.byte_ids, np.uint32), *pair_tables(ranked), made_by, ranks_are_ids)
 
 
 def _known_tokens(

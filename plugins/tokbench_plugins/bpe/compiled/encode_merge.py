@@ -30,7 +30,7 @@ _NO_KEY: Final = np.uint32(0xFFFF_FFFF)
 _HALF: Final = np.uint64(32)
 _LOW: Final = np.uint64(0xFFFF_FFFF)
 _VECTOR, _HALF_VECTOR = np.uint64(VECTOR), np.uint64(HALF_VECTOR)
-_ZERO, _ONE, _TWO, _THREE, _FOUR, _EIGHT = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8))
+_ZERO, _ONE, _TWO, _EIGHT = (np.uint64(number) for number in (0, 1, 2, 8))
 _PLACE: Final = np.uint64(255)
 _DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this lane; -1 is before the first
 
@@ -40,9 +40,6 @@ class Merging(NamedTuple):
 
     byte_ids: Any
     """uint32[256]."""
-
-    byte_pairs: Any
-    """uint32[4 * 65536], as :func:`.pair_tables.byte_pairs` returns it."""
 
     pairs: Any
     """The pairs with their ranks, as in :class:`.pair_tables.PairTables`."""
@@ -82,49 +79,25 @@ def _key(rank: Any, place: Any) -> Any:
 
 
 @copied
-def _fill_tokens(lane: Any, data: Any, start: Any, length: Any, merging: Any, tokens: Any) -> Any:
-    byte_ids, byte_pairs = merging.byte_ids, merging.byte_pairs
-    count: Any = _ONE
-    byte, following = np.uint64(data[start]), np.uint64(data[start + _ONE])
-    pair = ((byte << _EIGHT) | following) * _FOUR
-    left, merged = NO_RANK, False
-    at = start + _TWO
-    end = start + length
-    while at <= end:
-        after = np.uint64(data[at])
-        next_pair = ((following << _EIGHT) | after) * _FOUR
-        right = byte_pairs[next_pair + _TWO] if at < end else NO_RANK
-        rank = byte_pairs[pair]
-        certain = rank < min(left, right)
-        tokens[lane + count] = byte_pairs[pair + _THREE] if certain else byte_ids[byte]
-        count += _ZERO if merged else _ONE
-        merged, left = certain, byte_pairs[pair + _ONE]
-        pair, byte, following = next_pair, following, after
-        at += _ONE
-    tokens[lane + count] = byte_ids[byte]
-    return count - _ONE if merged else count
-
-
-@copied
-def _fill_lane(lane: Any, data: Any, start: Any, length: Any, merging: Any, room: Any) -> Any:
+def _fill_lane(lane: Any, data: Any, start: Any, length: Any, merging: Any, room: Any) -> None:
     keys, tokens, after, before = room
-    count = _fill_tokens(lane, data, start, length, merging, tokens)
-    tokens[lane] = tokens[lane + count + _ONE] = HIGHEST_ID
     place: Any
-    for place in range(count + _TWO):
+    for place in range(length):
+        tokens[lane + place + _ONE] = merging.byte_ids[data[start + place]]
+    tokens[lane] = tokens[lane + length + _ONE] = HIGHEST_ID
+    for place in range(length + _TWO):
         after[lane + place] = place + _ONE
         before[lane + place] = place - _ONE
     keys[lane] = _NO_KEY
     place = _ONE
-    while place < count:
+    while place < length:
         rank = rank_of(merging.pairs, merging.displacements, tokens[lane + place], tokens[lane + place + _ONE])
         keys[lane + place] = _key(rank, place)
         place += _ONE
-    end = _end_of(lane, count)
+    end = _end_of(lane, length)
     while lane + place < end:
         keys[lane + place] = _NO_KEY
         place += _ONE
-    return count
 
 
 @copied
@@ -193,7 +166,8 @@ def merge_chunks(data: Any, chunks: Any, merging: Any, room: Any, ids: Any, coun
             if chunk >= 0:
                 counts[chunk] = _drain_lane(lane, size_of[number], room.tokens, room.after, ids, place_of[number])
             if entered < n_chunks:
-                size_of[number] = _fill_lane(lane, data, starts[entered], lengths[entered], merging, room)
+                size_of[number] = lengths[entered]
+                _fill_lane(lane, data, starts[entered], lengths[entered], merging, room)
                 end_of[number] = _end_of(lane, size_of[number])
                 chunk_in[number], place_of[number] = entered, place
                 place += lengths[entered]
@@ -243,12 +217,12 @@ def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
 
 
 @compiled
-def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any, ids: Any) -> Any:
+def _first_ranks(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> Any:
     ranks = np.full(length, NO_RANK, np.uint32)
     for i in range(length):
-        ids[i] = byte_ids[data[start + i]]
+        ids[i] = merging.byte_ids[data[start + i]]
         if i:
-            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 10 | np.int64(data[start + i]) << 2]
+            ranks[i - 1] = rank_of(merging.pairs, merging.displacements, ids[i - 1], ids[i])
     return ranks
 
 
@@ -256,7 +230,7 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
 def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
     """Write the ids of one chunk to ``ids``, which has room for one per byte, and return their number."""
     pairs, displacements = merging.pairs, merging.displacements
-    ranks = _first_ranks(data, start, length, merging.byte_ids, merging.byte_pairs, ids)
+    ranks = _first_ranks(data, start, length, merging, ids)
     after = np.arange(1, length + 1).astype(np.uint32)
     before = np.arange(-1, length - 1).astype(np.int32)
     # A merge takes one entry or more out and puts two in: never more than two per id.

@@ -1,12 +1,8 @@
-"""The tables of merging, compiled: ranks of pairs of ids, and first merges of pairs of bytes; imports numba.
+"""The table of the ranks of pairs of ids, compiled; imports numba.
 
-All integers in tables are unsigned: with a signed one among them numba would compute in floats.
-
-**Ranks of pairs** are in a perfect hash table. The slot of a pair depends on the pair and on the displacement of its
-bucket, a small number found by trial when the table is made.
-
-**First merges.** About half of all merges of a chunk join two bytes. Most of these are certain at once: all merges that
-could take one of the two bytes come later. They are done while the chunk is read.
+It is a perfect hash table. The slot of a pair depends on the pair and on the displacement of its bucket, a small number
+found by trial when the table is made. All integers in it are unsigned: with a signed one among them numba would compute
+in floats.
 """
 
 from __future__ import annotations
@@ -19,7 +15,6 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.jit import compiled
 from tokbench_plugins.bpe.compiled.hashing import hash_of
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
 NO_RANK: Final = np.uint32(0xFFFF_FFFF)
 
@@ -122,36 +117,3 @@ def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pai
             return False
         pairs[slot] = (keys[some[placed]] << _ID_BITS) | np.uint64(merges[some[placed], 2])
     return True
-
-
-def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Return what merging needs to know of two neighbouring bytes; ``merges`` is int64[merges, 4], with the made id.
-
-    Returns:
-        uint32[4 * 65536], at ``4 * (256 * a + b)`` for the bytes ``a`` and ``b``: the rank of their merge; the lowest
-        rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with ``b``;
-        and the id that their merge makes. ``NO_RANK`` without a merge.
-
-    A merge of two bytes is certain if its rank is below the second number of the pair before and the third of the pair
-    behind. Both are 0 where a merge of lower rank takes the result.
-    """
-    table = np.full((FIRST_MERGE, FIRST_MERGE, 4), NO_RANK, np.uint32)
-    byte_of = np.full(len(vocabulary.tokens), -1, np.int64)
-    byte_of[list(vocabulary.byte_ids)] = np.arange(FIRST_MERGE)
-    left, right, ranks, made = merges.T
-    first, second = byte_of[left], byte_of[right]
-    both = (first >= 0) & (second >= 0)
-    table[first[both], second[both], 0] = ranks[both]
-    table[first[both], second[both], 3] = made[both]
-    for column, alone, others, end in ((1, second, left, -1), (2, first, right, 0)):
-        some = np.flatnonzero(alone >= 0)
-        ends = np.array([vocabulary.tokens[token_id][end] for token_id in others[some].tolist()], np.int64)
-        places = (ends, alone[some]) if column == 1 else (alone[some], ends)
-        np.minimum.at(table[:, :, column], places, ranks[some].astype(np.uint32))
-    taken = np.full(len(vocabulary.tokens), int(NO_RANK), np.int64)  # the lowest rank that takes an id
-    for half in (left, right):
-        np.minimum.at(taken, half, ranks)
-    early = both & (taken[made] <= ranks)
-    table[:, first[early], 1] = 0
-    table[second[early], :, 2] = 0
-    return table.ravel()

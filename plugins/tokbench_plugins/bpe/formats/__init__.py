@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tokbench.foundation.errors import BackendError
+from tokbench_plugins.bpe.formats.gguf_file import write_gguf_file
 from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tiktoken_ranks import (
@@ -39,6 +40,7 @@ EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
     "tiktoken": (".tiktoken", _write_ranks),
     "huggingface": (".tokenizer.json", write_tokenizer_json),
     "gpt2": ("", _write_gpt2),
+    "gguf": (".gguf", write_gguf_file),
 }
 """By name: the ending of the file's name (GPT-2's two files make a folder), and the function that writes it."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -22,3 +23,6 @@ class Parts:
 
     notes: tuple[str, ...] = ()
     """What the file says besides, which changes no id of ordinary text."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Special tokens by what they are for: ``eos``, ``bos``, ``pad`` or ``unk``."""

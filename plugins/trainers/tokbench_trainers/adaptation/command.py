@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tokbench_trainers.adaptation.job import AdaptedTokenizer
 
 _UNUSED: Final = "unused"
-_SHOWN: Final = (1, 2, 5)
 
 
 def _removed(_context: click.Context, _option: click.Parameter, value: str) -> int | None:
@@ -53,7 +52,7 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     default=("huggingface",),
     show_default=True,
     metavar="FORMAT",
-    help="What to write: huggingface, tiktoken or gpt2; may be repeated.",
+    help="What to write: huggingface, tiktoken, gpt2 or gguf; may be repeated.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
 @log_option
@@ -71,7 +70,8 @@ def adapt(
     """Fit the vocabulary of TOKENIZER to texts, as if training had gone on.
 
     TOKENIZER is a published name such as gpt-4o, backend:value, or a file such as tokenizer.json.
-    Every token that stays keeps its id. A table of every step says what each row of the embedding is worth.
+    Every token that stays keeps its id. Every fifth document is held out.
+    A map has the ids that each new id was before. A table of every step says what each row of the embedding is worth.
 
     Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
     """
@@ -97,13 +97,15 @@ def _print(adapted: AdaptedTokenizer, asked: int) -> None:
 
     rows = []
     gone = len(adapted.removed)
-    last = gone + adapted.added
-    shown = {0, gone, last} | {gone + first * 10**power for first in _SHOWN for power in range(9)}
     for number, (step, more, tokens, value) in enumerate(adapted.steps()):
-        if number in shown:
+        if number in adapted.held_out:
             words = {"before": "as it is", "remove": f"{gone:,} removed", "add": f"{number - gone:,} added"}
-            rows.append([words[step], f"{adapted.vocab_size + more:,}", f"{value:.3f}", f"{tokens:,}"])
-    print_numbers([adapted.name, "rows", "bytes/token", "tokens"], rows)
+            left_out = adapted.held_out[number]
+            held_out = f"{adapted.held_out_bytes / left_out:.3f}" if left_out else "none"
+            rows.append([words[step], f"{adapted.vocab_size + more:,}", f"{value:.3f}", held_out, f"{tokens:,}"])
+    print_numbers([adapted.name, "rows", "bytes/token fitted", "held out", "tokens fitted"], rows)
+    if adapted.same_ids is not None:
+        say(f"without the unused tokens, the ids are the same on all {adapted.same_ids:,} fitted documents")
     if adapted.added < asked:
         say(f"{adapted.added:,} of {asked:,} tokens were added: no pair is left to merge")
     for path in adapted.files:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,12 +26,15 @@ from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.segmentation.segment import NamedTokenizers
 from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.vocabulary import Merge
 from tokbench_trainers.adaptation.adapt import AdaptationPlan, adapt
 
 _UNFIT_FOR_FILES: Final = re.compile(r"[^\w.+-]+")
 
 _PREFERRED: Final = frozenset({"naive_bpe", "parity_bpe", "regex_bpe", "superbpe", "tokbench_bpe"})
 """Of the backends that load a file or a published name, these give tokenizers that can be adapted."""
+
+_FIFTH: Final = 5
 
 CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")
 
@@ -51,6 +55,12 @@ class AdaptedTokenizer:
     tokens_adding: tuple[int, ...]
     """The tokens of the texts: before, and after each token that was added."""
     files: tuple[Path, ...] = ()
+    held_out_bytes: int = 0
+    """The UTF-8 bytes of every fifth document, which was left out; 0 for fewer than five documents."""
+    held_out: Mapping[int, int] = field(default_factory=dict)
+    """The tokens of these documents by step, for some of the steps."""
+    same_ids: int | None = None
+    """On so many documents the ids are those before, once all unused tokens are removed."""
 
     @property
     def added(self) -> int:
@@ -106,17 +116,31 @@ class AdaptTokenizer(Job):
         if unknown := [form for form in self.asked.formats if form not in exports]:
             message = f"cannot be written as {unknown[0]!r}; {plugin.did_you_mean(unknown[0], exports)}"
             raise plugin.InputError([plugin.Problem(self.name, message)])
+        texts = list(context.texts("text"))
+        held_out = texts[_FIFTH - 1 :: _FIFTH]
+        fitted = [text for number, text in enumerate(texts, 1) if number % _FIFTH]
         adapted = adapt(
             tokenizer.vocabulary,
             tokenizer.pattern,
-            context.texts("text"),
+            fitted,
             AdaptationPlan(tokenizer.vocab_size, self.asked.add, self.asked.remove),
             lambda done, total: context.progress("adding tokens", done, total),
         )
-        after = BPETokenizer(adapted.vocabulary, tokenizer.pattern, tokenizer.special_tokens, engine=tokenizer.engine)
+
+        def after(left_out: int) -> BPETokenizer:
+            merges = adapted.vocabulary.merges
+            vocabulary = replace(adapted.vocabulary, merges=merges[: len(merges) - left_out])
+            return BPETokenizer(vocabulary, tokenizer.pattern, tokenizer.special_tokens, engine=tokenizer.engine)
+
+        added, gone = len(adapted.tokens_adding) - 1, len(adapted.removed)
+        encoders = {0: tokenizer} | {gone + k: after(added - k) for k in shown_steps(added)}
+        if self.asked.remove is None and any(tokenizer.encode(text) != encoders[gone].encode(text) for text in fitted):
+            raise plugin.BackendError("removing unused tokens changed the ids of a text; nothing is written")
         files = tuple(Path(f"{self.stem}{exports[form]}") for form in self.asked.formats)
         for form, path in zip(self.asked.formats, files, strict=True):
-            after.export(form, path)
+            after(0).export(form, path)
+        rows = Path(f"{self.stem}.rows.json")
+        write_atomically(rows, json.dumps(rows_before(adapted.vocabulary.merges[-added:] if added else ())).encode())
         return AdaptedTokenizer(
             name=self.name,
             vocab_size=tokenizer.vocab_size,
@@ -124,8 +148,32 @@ class AdaptTokenizer(Job):
             removed=tuple(adapted.removed),
             tokens_removing=tuple(adapted.tokens_removing),
             tokens_adding=tuple(adapted.tokens_adding),
-            files=files,
+            files=(*files, rows),
+            held_out_bytes=sum(len(text.encode()) for text in held_out),
+            held_out={step: encoder.encode_batch(held_out).ids.size for step, encoder in encoders.items()},
+            same_ids=len(fitted) if self.asked.remove is None else None,
         )
+
+
+def shown_steps(added: int) -> list[int]:
+    """Return the numbers of added tokens to show.
+
+    >>> shown_steps(30)
+    [0, 1, 2, 5, 10, 20, 30]
+    """
+    return sorted({0, added, *(k for power in range(9) for first in (1, 2, 5) if (k := first * 10**power) < added)})
+
+
+def rows_before(added: Iterable[Merge]) -> dict[int, list[int]]:
+    """Return for each new id the ids that its text was before, from which a model's new row can be made.
+
+    >>> rows_before([(108, 111, 300), (300, 119, 301)])
+    {300: [108, 111], 301: [108, 111, 119]}
+    """
+    rows: dict[int, list[int]] = {}
+    for left, right, made in added:
+        rows[made] = [*rows.get(left, [left]), *rows.get(right, [right])]
+    return rows
 
 
 def _in_own_engine(tokenizer: Any) -> Any:

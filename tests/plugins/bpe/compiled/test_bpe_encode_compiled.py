@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, train
 from tokbench_plugins.bpe.engines import bulk_encoder
-from tokbench_plugins.bpe.literal import encode_literally
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -81,27 +80,6 @@ def test_any_merges_in_any_order(merges, order, texts):
     check(trained, None, texts)
     shuffled = tuple(order.sample(trained.merges, len(merges)))
     check(Vocabulary(trained.tokens, trained.byte_ids, shuffled), "gpt2", texts)
-
-
-@settings(deadline=None, max_examples=25)
-@given(seed=st.integers(0, 10**6), letters=st.integers(2, 6), size=st.integers(2, 60))
-def test_first_merges_that_are_certain(seed, letters, size):
-    """Merges of two bytes are done before all others only where nothing else could take one of the bytes."""
-    rng = random.Random(seed)
-    alphabet = "abcdéд"[:letters]
-    known = [*{byte for letter in alphabet for byte in letter.encode()}]
-    merges = []
-    for made in range(FIRST_MERGE, FIRST_MERGE + size):
-        pair = rng.choice(known), rng.choice(known)
-        if pair in merges:
-            break
-        merges.append(pair)
-        known.append(made)
-    vocabulary = Vocabulary.trained(merges)
-    texts = ["".join(rng.choices(alphabet, k=rng.randrange(1, 40))) for _ in range(30)]
-    ids, offsets = CompiledEncoder(vocabulary, None).encode_batch(texts)
-    for text, (start, end) in zip(texts, itertools.pairwise(offsets), strict=True):
-        assert ids[start:end].tolist() == encode_literally(text.encode(), merges)
 
 
 def test_lengths_at_which_something_changes(words):

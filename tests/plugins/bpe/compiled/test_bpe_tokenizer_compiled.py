@@ -9,7 +9,7 @@ import pytest
 import tokbench
 import tokbench.plugin
 from tokbench.tokenizers.contract import WarmsUp
-from tokbench_plugins.bpe import BPETokenizer, decode, train
+from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe import tokenizer as bpe_tokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -58,9 +58,7 @@ def test_a_vocabulary_that_is_too_large_is_left_to_python():
     assert tokenizer.encoded_by.startswith("python")
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
-    monkeypatch.setattr(decode, "_WORTH_COMPILED", 0 if compiled else 10**9)
+def test_batches_are_decoded_as_the_documents_one_by_one():
     ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
     tokenizer = BPETokenizer.from_ranks(ranks, None, {"<end>": 400})
     rng = np.random.default_rng(1)

@@ -1,0 +1,107 @@
+"""A SentencePiece model as ``tokenizer.json``, after Hugging Face's converters.
+
+Other than theirs, it has no dummy prefix after a special token, as SentencePiece itself encodes such a text in pieces.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from tokbench_plugins.sentencepiece.proto import (
+    SPACE,
+    Kind,
+    Piece,
+    PieceType,
+    kind_of,
+    read_normalizer,
+    read_pieces,
+    read_trainer,
+)
+
+
+def tokenizer_json(model: bytes) -> dict[str, Any]:
+    """Return the content of the file.
+
+    Raises:
+        ValueError: the model cannot be converted.
+    """
+    pieces, kind, trainer, normalizer = read_pieces(model), kind_of(model), read_trainer(model), read_normalizer(model)
+    if kind not in _MODELS or trainer.space_is_suffix or any(piece.type is PieceType.UNUSED for piece in pieces):
+        raise ValueError("models of words, with unused pieces or treat_whitespace_as_suffix have no tokenizer.json")
+    defined = [piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED]
+    special = [(i, piece.text) for i, piece in enumerate(pieces) if piece.type is PieceType.CONTROL]
+    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    fallback = [{"type": "ByteFallback"}] * trainer.byte_fallback
+    strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] * normalizer.adds_space
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": i, "content": name, **switches, "special": True} for i, name in special],
+        "normalizer": {"type": "Sequence", "normalizers": list(_normalizers(model))},
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": list(_splits(defined, adds_space=normalizer.adds_space)),
+        },
+        "post_processor": None,
+        "decoder": {"type": "Sequence", "decoders": [_replace(SPACE, " "), *fallback, {"type": "Fuse"}, *strip]},
+        "model": {**_MODELS[kind](pieces), "byte_fallback": trainer.byte_fallback},
+    }
+
+
+def _replace(old: str, new: str, kind: str = "String") -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {kind: old}, "content": new}
+
+
+def _normalizers(model: bytes) -> Iterator[dict[str, Any]]:
+    normalizer = read_normalizer(model)
+    if normalizer.rules:
+        yield {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(normalizer.rules).decode()}
+    if normalizer.joins_spaces:
+        yield _replace(" {2,}", " ", "Regex")
+        yield _replace(rf"[ {SPACE}]+\z", "", "Regex")
+        if not normalizer.adds_space:
+            yield _replace(r"\A ", "", "Regex")
+    else:
+        yield _replace(" ", SPACE)
+
+
+def _splits(defined: Sequence[str], *, adds_space: bool) -> Iterator[dict[str, Any]]:
+    # The first puts a space before a text without one, and the second makes all spaces marks.
+    for mark, scheme in [(" ", "first")] * adds_space + [(SPACE, "never")]:
+        yield {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme, "split": False}
+    if defined:
+        pattern = "|".join(map(re.escape, sorted(defined, key=len, reverse=True)))
+        yield {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def _unknown(pieces: Sequence[Piece]) -> int:
+    return next(i for i, piece in enumerate(pieces) if piece.type is PieceType.UNKNOWN)
+
+
+def _unigram(pieces: Sequence[Piece]) -> dict[str, Any]:
+    return {"type": "Unigram", "unk_id": _unknown(pieces), "vocab": [[piece.text, piece.score] for piece in pieces]}
+
+
+def _characters(pieces: Sequence[Piece]) -> dict[str, Any]:
+    return {
+        "type": "BPE",
+        "unk_token": pieces[_unknown(pieces)].text,
+        "fuse_unk": True,
+        "ignore_merges": any(piece.type is PieceType.USER_DEFINED for piece in pieces),
+        "vocab": {piece.text: i for i, piece in enumerate(pieces)},
+        "merges": [],
+    }
+
+
+def _bpe(pieces: Sequence[Piece]) -> dict[str, Any]:
+    normal = {piece.text: (-piece.score, i) for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL}
+    halves = ((text[:at], text[at:]) for text in normal for at in range(1, len(text)))
+    pairs = [(left, right) for left, right in halves if left in normal and right in normal]
+    return {**_characters(pieces), "merges": sorted(pairs, key=lambda pair: normal["".join(pair)])}
+
+
+_MODELS: Final = {Kind.UNIGRAM: _unigram, Kind.BPE: _bpe, Kind.CHAR: _characters}

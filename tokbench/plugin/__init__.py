@@ -12,6 +12,7 @@ one plugin of each kind.
 from __future__ import annotations
 
 from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.compressed import opened
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import read_file, read_regular
@@ -74,6 +75,7 @@ __all__ = [
     "encode_batch",
     "from_lists",
     "hookimpl",
+    "opened",
     "parse_json",
     "read_file",
     "read_regular",

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from tokbench.registry.local_names import local_names
 from tokbench.terminal.folder_texts import texts_by_group
 from tokbench.terminal.number_table import print_numbers
 from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say
@@ -15,6 +16,7 @@ __all__ = [
     "common_options",
     "examples",
     "json_option",
+    "local_names",
     "print_json",
     "print_numbers",
     "say",

@@ -20,7 +20,7 @@ import regex
 
 from tokbench import plugin
 from tokbench.foundation.files import not_text
-from tokbench.sources.compressed import opened, plain_name
+from tokbench.foundation.compressed import opened, plain_name
 from tokbench.sources.faults import EMPTY, Errors, Faults, Met, Nulls, mend_utf8, readable_name
 from tokbench.sources.files import find_files, group_names
 from tokbench.sources.parquet import batch_rows

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench_questions.bills import BillRow, bills, read_rows, write_rows
 from tokbench_questions.bills.command import bills as command
-from tokbench_questions.bills.rows import shipped_texts
+from tokbench_questions.bills.fit import shipped_texts
 
 NAMES = ["gpt-4", "gpt-4o", "qwen-3", "llama-2"]
 TEXTS = shipped_texts()
@@ -99,7 +99,9 @@ def test_file_is_written_filled_in_and_read(tmp_path):
 def test_texts_are_inline_in_files_or_shipped(tmp_path):
     (tmp_path / "a.txt").write_text("née", encoding="utf-8")
     path = tmp_path / "mine.csv"
-    path.write_text("model,tokenizer,id,file,text,tokens\nm,utf8_bytes,,a.txt,,5\nm,,de,,,1\nm,,,,née,4\nm,,en,,,\n", "utf-8")
+    path.write_text(
+        "model,tokenizer,id,file,text,tokens\nm,utf8_bytes,,a.txt,,5\nm,,de,,,1\nm,,,,née,4\nm,,en,,,\n", "utf-8"
+    )
     assert read_rows(path) == [
         BillRow("m", "a.txt", "née", 5, "utf8_bytes"), BillRow("m", "de", TEXTS["de"], 1), BillRow("m", "née", "née", 4)
     ]  # fmt: skip
@@ -119,5 +121,8 @@ def test_faults_of_a_file_are_named_by_row(tmp_path):
 @pytest.mark.slow
 def test_published_names_are_tried():
     found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, nfkc, model="b")])
-    assert [(bill.tokenizer, bill.constant, bill.change) for bill in found] == [("gpt-4o", 7, ""), ("gemma-3", 5, "NFKC")]
+    assert [(bill.tokenizer, bill.constant, bill.change) for bill in found] == [
+        ("gpt-4o", 7, ""),
+        ("gemma-3", 5, "NFKC"),
+    ]
     assert found[0].same == ("gpt-oss",)

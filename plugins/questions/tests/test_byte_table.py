@@ -18,7 +18,9 @@ class Liar:
     """Bytes, but the id of ``c`` is said to be two bytes, and id 256 has the name of an end."""
 
     vocab_size = 257
-    special_ids = {"<end>": 256}
+
+    def __init__(self):
+        self.special_ids = {"<end>": 256}
 
     def encode(self, text, /):
         return list(text.encode())

@@ -149,7 +149,8 @@ def test_interval_covers_the_truth_of_ten_corpora(data, tmp_path, name):
         width = sum((one.high - one.low) / 2 for one in found) / repeats / truth
         bias = sum(one.tokens for one in found) / repeats / truth - 1
         read = sum(one.read for one in found) / repeats / found[0].bytes
-        print(f"| {corpus} | {found[0].bytes:,} | {read:.1%} | {truth:,.0f} | ± {width:.1%} | {bias:+.2%} | {inside:.1%} |")
+        size = f"{found[0].bytes:,} | {read:.1%} | {truth:,.0f}"
+        print(f"| {corpus} | {size} | ± {width:.1%} | {bias:+.2%} | {inside:.1%} |")  # noqa: T201 - for the page
         covered.append(inside)
     assert min(covered) >= 0.88
     assert sum(covered) / len(covered) >= 0.93

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     *("-t", "--tokenizer", "given"),
     multiple=True,
     metavar="MODEL=NAME",
-    help=f"Compare a model with a tokenizer: {TOKENIZER}. May be repeated [default: the column tokenizer of the file, or "
-    "the published name that fits best].",
+    help=f"Compare a model with a tokenizer: {TOKENIZER}. May be repeated [default: as in FILE, or the "
+    " published name that fits best].",
 )
 @click.option("--new", is_flag=True, help="Write FILE with the shipped texts instead, for tokens to be filled in.")
 @json_option
@@ -37,16 +37,18 @@ def bills(file: Path, given: tuple[str, ...], *, new: bool, as_json: bool) -> No
     if wrong := [model for model, name in pairs.items() if not name]:
         raise click.UsageError(f"-t {wrong[0]}: write it as MODEL=NAME")
     if new:
-        from tokbench_questions.bills.rows import write_rows
+        from tokbench_questions.bills.fit import write_rows
 
         rows = write_rows(file, [*pairs] or ["my-model"])
-        say(f"wrote {file}: send each of {rows} texts as the only user message, and fill in the prompt tokens reported.")
+        say(
+            f"wrote {file}: send each of {rows} texts as the only user message, and fill in the prompt tokens reported."
+        )
         return
     from tokbench_questions.bills.fit import bills as explain
 
     found = explain(file, pairs)
     if as_json:
-        print_json({"bills": [{**vars(b), "misfits": [m._asdict() for m in b.misfits]} for b in found]})
+        print_json({"bills": [{**b._asdict(), "misfits": [m._asdict() for m in b.misfits]} for b in found]})
     for bill in () if as_json else found:
         _show(bill)
     sys.exit(int(any(bill.misfits for bill in found)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.plugin.command import TOKENIZER, common_options, examples, json_option, print_json, print_numbers, say
+from tokbench.plugin.command import common_options, examples, json_option, print_json, print_numbers, say
 
 if TYPE_CHECKING:
     from tokbench_questions.byte_table.table import ByteTable
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _FEW = 5
 
 
-@click.command(
-    "bytes", epilog=examples("tokbench bytes gpt-4o -o table.npy", "tokbench bytes llama-2 --texts texts --json")
-)
+@click.command(epilog=examples("tokbench bytes gpt-4o -o table.npy", "tokbench bytes llama-2 --texts texts --json"))
 @click.argument("tokenizer")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A NumPy file for the table, such as table.npy.")
-@click.option("--texts", default="sample", metavar="WHERE", help="A file, folder or pattern to check [default: sample].")
+@click.option(
+    "--texts", default="sample", show_default=True, metavar="WHERE", help="A file, folder or pattern to check."
+)
 @click.option("--size", default=0, metavar="N", help="The rows of the model's output, if there are more than ids.")
 @json_option
 @common_options
@@ -42,60 +42,41 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, size: int, *, as
         with output.open("wb") as file:
             np.save(file, table.sizes)
     if as_json:
-        print_json(_facts(tokenizer, table))
+        lists = {"wrong": [one._asdict() for one in table.wrong], "groups": [one._asdict() for one in table.groups]}
+        numbers = {"ids": len(table.sizes), "longest": int(table.sizes.max())}
+        print_json(
+            {"tokenizer": tokenizer, "exact": table.exact, **table._asdict(), **numbers, **lists, "sizes": output}
+        )
     else:
-        _show(tokenizer, table, output)
+        _show(tokenizer, table)
+        say(f"wrote {output}: int32, one number for each id" if output else "-o FILE writes the table")
     sys.exit(int(not table.exact))
 
 
-byte_table.help = (byte_table.help or "").replace("of TOKENIZER", f"of TOKENIZER ({TOKENIZER})", 1)
-
-
-def _facts(name: str, table: ByteTable) -> dict[str, object]:
-    return {
-        "tokenizer": name,
-        "exact": table.exact,
-        "ids": len(table.sizes),
-        "longest": int(table.sizes.max()),
-        "prefix": table.prefix,
-        "special": table.special,
-        "unknown": table.unknown,
-        "partial": table.partial,
-        "wrong": [{"id": one.id, "bytes": one.said.hex(), "decoded": one.decoded} for one in table.wrong],
-        "groups": [vars(group) for group in table.groups],
-    }
-
-
-def _show(name: str, table: ByteTable, output: Path | None) -> None:
-    total, counted = sum(group.bytes for group in table.groups), sum(group.counted for group in table.groups)
-    texts, lossy = sum(group.texts for group in table.groups), [group for group in table.groups if group.different]
-    if lossy:
-        differ = sum(group.different for group in lossy)
+def _show(name: str, table: ByteTable) -> None:
+    texts, differ, total, counted, unknown = (sum(column) for column in list(zip(*table.groups, strict=True))[1:])
+    if differ:
+        share = f"{counted - total:+,} of {total:,} bytes ({(counted - total) / total:+.2%})"
         say(
-            f"{name}: the bytes of the ids differ from the bytes of {differ:,} of {texts:,} texts, in total by "
-            f"{counted - total:+,} of {total:,} bytes ({(counted - total) / total:+.2%}); divide by the texts' own bytes."
+            f"{name}: the bytes of the ids differ from the bytes of {differ:,} of {texts:,} texts, in total by {share}."
         )
     else:
         say(f"{name}: the bytes of the ids add up to the bytes of each of {texts:,} texts ({total:,} bytes).")
     if table.wrong:
         shown = ", ".join(f"{one.id} ({one.said!r}, decoded {one.decoded!r})" for one in table.wrong[:_FEW])
         say(f"{len(table.wrong):,} ids decode to other bytes: {shown}")
-    say(f"{len(table.sizes):,} ids, the longest of {table.sizes.max()} bytes; {table.partial:,} are parts of characters.")
-    names = ", ".join(table.special[:_FEW]) + (", …" if len(table.special) > _FEW else "")
-    say(f"special ids have 0 bytes, and their loss counts: {names or 'none'}")
+    say(
+        f"{len(table.sizes):,} ids, the longest of {table.sizes.max()} bytes; {table.partial:,} are parts of characters"
+    )
+    names = ", ".join(table.special[:_FEW]) + ", …" * (len(table.special) > _FEW)
+    say(f"special ids have 0 bytes, and their loss counts: {names}")
     if table.prefix:
-        say(f"each document's ids have {table.prefix} byte (a space) that its text does not: subtract it per document.")
-    if unknowns := sum(group.unknown for group in table.groups):
-        say(f"{unknowns:,} tokens are unknown (id {table.unknown}): 0 bytes, whatever the text was.")
-    if lossy:
-        heads = ["group", "texts", "differ", "bytes", "of ids", "difference", "unknown"]
-        rows = [[x.group, *_numbers(x.texts, x.different, x.bytes, x.counted)] for x in lossy]
-        for row, group in zip(rows, lossy, strict=True):
-            row += [f"{group.counted / group.bytes - 1:+.2%}", f"{group.unknown:,}"]
+        say(f"each document's ids have {table.prefix} byte (a space) that its text does not: subtract it per document")
+    if unknown:
+        say(f"{unknown:,} tokens are unknown (id {table.unknown}): 0 bytes, whatever the text was")
+    if differ:
+        say("not exact in these groups; divide by the bytes of the texts themselves")
+        heads = ["group", "texts", "differ", "bytes", "of ids", "unknown", "difference"]
+        lossy = [group for group in table.groups if group.different]
+        rows = [[g.group, *(f"{n:,}" for n in g[1:]), f"{g.counted / g.bytes - 1:+.2%}"] for g in lossy]
         print_numbers(heads, rows)
-    if output:
-        say(f"wrote {output}: int32, one number for each id")
-
-
-def _numbers(*numbers: int) -> list[str]:
-    return [f"{number:,}" for number in numbers]

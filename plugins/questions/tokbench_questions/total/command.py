@@ -39,28 +39,21 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
 
     found = estimate(corpus, tokenizer, sample=sample, seed=seed, field=field)
     if as_json:
-        strata = [vars(stratum) for stratum in found.strata]
-        sums = {"bytes": found.bytes, "read": found.read}
-        print_json({"corpus": corpus, "tokenizer": tokenizer, **vars(found), **sums, "strata": strata})
+        strata = [stratum._asdict() for stratum in found.strata]
+        print_json({"corpus": corpus, "tokenizer": tokenizer, **found._asdict(), "strata": strata})
         return
-    count = f"{corpus} has {found.tokens:,.0f} tokens of {tokenizer}"
-    if found.high > found.low:
-        reach = (found.high - found.low) / 2 / found.tokens if found.tokens else 0.0
-        count += f" ± {reach:.1%} (95 % interval: {found.low:,.0f} to {found.high:,.0f})"
-    say(f"{count}; {found.read:,} of {found.bytes:,} bytes were read ({found.read / found.bytes:.1%}).")
-    rows = [
-        [
-            *(stratum.name, f"{stratum.files:,}", f"{stratum.bytes:,}", f"{stratum.read:,}"),
-            *(f"{stratum.tokens:,.0f}", f"{1.96 * stratum.error / max(stratum.tokens, 1):.1%}"),
-            f"{stratum.bytes / stratum.tokens:.2f}" if stratum.tokens else "-",
-        ]
-        for stratum in sorted(found.strata, key=lambda stratum: -stratum.bytes)
-    ]
-    print_numbers(["files", "number", "bytes", "read", "tokens", "±", "B/token"], rows[:_MOST])
-    if len(rows) > _MOST:
-        say(f"and {len(rows) - _MOST:,} more: --json")
+    reach = (found.high - found.low) / 2 / (found.tokens or 1)
+    interval = f" ± {reach:.1%} (95 % interval: {found.low:,.0f} to {found.high:,.0f})" if reach else ""
+    read = f"{found.read:,} of {found.bytes:,} bytes were read ({found.read / found.bytes:.1%})"
+    say(f"{corpus} has {found.tokens:,.0f} tokens of {tokenizer}{interval}; {read}.")
+    rows = []
+    for x in sorted(found.strata, key=lambda stratum: -stratum.bytes)[:_MOST]:
+        numbers = (f"{number:,.0f}" for number in (x.files, x.bytes, x.read, x.tokens))
+        rows.append([x.name, *numbers, f"{1.96 * x.error / (x.tokens or 1):.1%}", f"{x.bytes / (x.tokens or 1):.2f}"])
+    print_numbers(["files", "number", "bytes", "read", "tokens", "±", "B/token"], rows)
+    if len(found.strata) > _MOST:
+        say(f"and {len(found.strata) - _MOST:,} more: --json")
     for reason, names in found.left_out.items():
-        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""  # noqa: PLR2004
-        say(f"left out, {reason}: {', '.join(names[:3])}{more}")
-    if found.high > found.low:
-        say("A cut between two blocks may add a token; the interval does not include it.")
+        say(f"left out, {reason}: {names[0]}{f' and {len(names) - 1:,} more' if names[1:] else ''}")
+    if reach:
+        say("a cut between two blocks may add a token; the interval does not include it")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,11 +18,10 @@ _BLOCKS: Final = 400
 """Blocks of a sample, where the largest block allows."""
 _FEWEST: Final = 40
 _SMALLEST, _LARGEST = 1 << 10, 1 << 16
-_PER_STRATUM: Final = 4
+_PER_STRATUM: Final = 3
 
 
-@dataclass(frozen=True)
-class Stratum:
+class Stratum(NamedTuple):
     """Files of one kind, and the estimate of their tokens."""
 
     name: str
@@ -38,31 +36,24 @@ class Stratum:
     """The standard error of the tokens."""
 
 
-@dataclass(frozen=True)
-class CorpusTotal:
+class CorpusTotal(NamedTuple):
     """The estimate of a corpus's tokens, with its interval of 95 %."""
 
     tokens: float
     low: float
     high: float
+    bytes: int
+    read: int
     strata: tuple[Stratum, ...]
     left_out: Mapping[str, Sequence[str]]
     """Files without text, by reason."""
-
-    @property
-    def bytes(self) -> int:
-        return sum(stratum.bytes for stratum in self.strata)
-
-    @property
-    def read(self) -> int:
-        return sum(stratum.read for stratum in self.strata)
 
 
 class _Unit(NamedTuple):
     file: CorpusFile
     block: int
     """The size of the blocks of this file."""
-    count: int
+    blocks: int
     drawn: float
     """How many blocks or rows make up the sample of this file."""
 
@@ -74,9 +65,9 @@ def total(
 
     Files are cut into blocks at line ends. Within each stratum a sample of blocks is drawn without replacement; its
     tokens per byte, times the bytes of the stratum, are the estimate. The interval is from the linearised variance of
-    this ratio, with the correction for a finite population. Rows of JSON are drawn by their bytes, so that a long row is
-    drawn more often, and the mean of their tokens per byte is the estimate. Strata are the files, if the sample has four
-    blocks for each; else folders and endings, endings, or all files of text and all of rows.
+    this ratio, with the correction for a finite population. Rows of JSON are drawn by their bytes, so that a long row
+    is drawn more often, and the mean of their tokens per byte is the estimate. Strata are the files, if the sample has
+    three blocks for each; else folders and endings, endings, or all files of text and all of rows.
 
     Args:
         corpus: a file, a folder or a glob pattern: text, or JSON rows (``.jsonl``), also as ``.gz`` or ``.zst``.
@@ -84,9 +75,6 @@ def total(
         sample: the share of the bytes to read; at least 40 blocks of a kilobyte are.
         seed: decides the sample.
         field: of the text in JSON rows.
-
-    Raises:
-        InputError: nothing to read, or no such field.
 
     A small corpus is counted as a whole:
 
@@ -107,8 +95,8 @@ def total(
     units = [_unit(file, block, share) for file in files]
     random, encoder = np.random.default_rng(seed), loaded(tokenizer)
     strata = [_estimate(name, some, _draw(some, random, encoder, field)) for name, some in _strata(units).items()]
-    tokens, reach = sum(stratum.tokens for stratum in strata), _reach(strata)
-    return CorpusTotal(tokens, tokens - reach, tokens + reach, tuple(strata), left_out)
+    tokens, reach, read = sum(x.tokens for x in strata), _reach(strata), sum(x.read for x in strata)
+    return CorpusTotal(tokens, tokens - reach, tokens + reach, size, read, tuple(strata), left_out)
 
 
 def _reach(strata: Sequence[Stratum]) -> float:
@@ -134,15 +122,12 @@ def _unit(file: CorpusFile, block: int, share: float) -> _Unit:
 def _strata(units: Sequence[_Unit]) -> Mapping[str, list[_Unit]]:
     """Return the finest strata of which enough is drawn."""
     drawn = sum(unit.drawn for unit in units)
-    for name_of in (
-        lambda file: str(file.inner),
-        lambda file: str(Path(*file.inner.parts[:-1][:1], f"*{file.ending}")),
-        lambda file: f"*{file.ending}",
-        lambda file: "rows" if file.row else "text",
-    ):
+    for depth in range(4):
         strata = defaultdict[str, list[_Unit]](list)
         for unit in units:
-            strata[name_of(unit.file)].append(unit)
+            name, kind = unit.file.inner, f"*{unit.file.ending}"
+            folder = str(Path(*name.parts[:-1][:1], kind))
+            strata[(str(name), folder, kind, "rows" if unit.file.row else "text")[depth]].append(unit)
         if len(strata) * _PER_STRATUM <= drawn:
             break
     return strata
@@ -152,7 +137,7 @@ def _draw(
     units: Sequence[_Unit], random: np.random.Generator, tokenizer: Tokenizer, field: str
 ) -> list[tuple[int, int]]:
     """Draw blocks or rows, and return the bytes and the tokens of each."""
-    starts = np.concatenate([[0], np.cumsum([unit.count for unit in units])])
+    starts = np.concatenate([[0], np.cumsum([unit.blocks for unit in units])])
     fewest = _FEWEST if units[0].file.row else 3
     wanted = min(int(starts[-1]), max(fewest, round(sum(unit.drawn for unit in units))))
     drawn = np.sort(random.choice(starts[-1], wanted, replace=False))
@@ -168,7 +153,7 @@ def _draw(
 def _estimate(name: str, units: Sequence[_Unit], counted: Sequence[tuple[int, int]]) -> Stratum:
     sizes, tokens = np.array(counted, dtype=np.float64).T
     size, sampled, read = sum(unit.file.size for unit in units), len(counted), int(sizes.sum())
-    left = 1 - sampled / sum(unit.count for unit in units)
+    left = 1 - sampled / sum(unit.blocks for unit in units)
     if units[0].file.row and left:  # drawn by bytes: each row counts once, whatever its size
         sizes, tokens = np.ones(sampled), tokens / sizes
     ratio = tokens.sum() / max(sizes.sum(), 1)

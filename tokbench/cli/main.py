@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from tokbench.foundation.errors import InputError, TokbenchError
+from tokbench.foundation.errors import InputError, TokbenchError, one_line
 from tokbench.foundation.packages import bringing, install
 from tokbench.terminal.interruption import Interruption, stop_on_signals
 from tokbench.terminal.options import Debugging, say
@@ -67,13 +67,28 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if home := self.homes.get(cmd_name):
             module, _, name = home.partition(":")
-            command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
+            try:
+                command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
+            except (ImportError, AttributeError) as error:
+                if cmd_name in _COMMANDS:
+                    raise
+                return _broken(cmd_name, one_line(error))
             return command
         if package := bringing("command", cmd_name):
             raise click.UsageError(
                 f"the command {cmd_name!r} comes with the package {package}: {install(package)}", ctx
             )
         return None
+
+
+def _broken(name: str, reason: str) -> click.Command:
+    """Return a command of a package that cannot be imported; it says why, and all others work."""
+
+    def fail(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - whatever they are
+        raise click.ClickException(f"the command {name!r} cannot be imported: {reason}; install its package again")
+
+    anything = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
+    return click.Command(name, None, fail, [anything], f"Cannot be imported: {reason}")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)

@@ -52,6 +52,6 @@ def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
     broken = EntryPoint("broken", "no_such_module.command:broken", main.GROUP)
     monkeypatch.setattr(main, "entry_points", lambda group: [broken])
     shown = CliRunner().invoke(main.Commands(name="tokbench"), ["--help"])
-    assert (shown.exit_code, "no_such_module" in shown.stdout, "compare" in shown.stdout) == (0, True, True)
+    assert (shown.exit_code, "Cannot be imported" in shown.stdout, "compare" in shown.stdout) == (0, True, True)
     tried = CliRunner().invoke(main.Commands(name="tokbench"), ["broken", "--any", "thing"])
     assert (tried.exit_code, "no_such_module" in tried.stderr) == (1, True)

@@ -88,7 +88,7 @@ def _broken(name: str, reason: str) -> click.Command:
         raise click.ClickException(f"the command {name!r} cannot be imported: {reason}; install its package again")
 
     anything = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
-    return click.Command(name, None, fail, [anything], f"Cannot be imported: {reason}")
+    return click.Command(name, {"ignore_unknown_options": True}, fail, [anything], f"Cannot be imported: {reason}")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokbench_questions.bills.fit import Bill
 
 
-@click.command(epilog=examples("tokbench bills mine.csv --new -t my-model=gpt-4o", "tokbench bills measured.csv"))
+@click.command(epilog=examples("tokbench bills mine.csv --new"))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     *("-t", "--tokenizer", "given"),

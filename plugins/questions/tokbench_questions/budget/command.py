@@ -23,7 +23,7 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     For chunks that one tokenizer cuts and a model with another one embeds. Safe means: with 95 % confidence, at most
     5 % (or 0.1 %) of the chunks of this length are too long.
 
-    Exit codes: 0 found, 1 no group has enough text, 2 bad input.
+    Exit codes: 0 found, or the texts are too short, 2 bad input.
     """
     from tokbench.plugin.command import texts_by_group
     from tokbench_questions.budget.chunks import budget as find
@@ -33,13 +33,12 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     if as_json:
         facts = {"cut_by": cut_by, "embed_by": embed_by, "limit": limit, "special": special}
         print_json({**facts, "groups": [one._asdict() for one in found]})
-        raise SystemExit(int(least is None))
+        return
     into = f"{embed_by}'s limit of {limit:,} tokens ({special} special)"
     if least:
-        say(
-            f"Cut at most {least.safe[0]:,} tokens of {cut_by}: at most 5 % of the chunks of {least.group}, the tightest "
-            f"of {sum(bool(one.safe[0]) for one in found)} groups, overflow {into}, with 95 % confidence."
-        )
+        overflow = f"at most 5 % of the chunks of {least.group} overflow {into}, with 95 % confidence"
+        claims = sum(bool(one.safe[0]) for one in found)
+        say(f"Cut at most {least.safe[0]:,} tokens of {cut_by}: {overflow}; the tightest of {claims} groups.")
     else:
         say(f"The texts are too short to say how many tokens of {cut_by} fit into {into}: no group has 59 chunks.")
     rows = []
@@ -53,4 +52,3 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     print_numbers(["group", "chunks", "mean", "95 %", "factor", "99.9 %", "factor", "unknown"], rows)
     say("mean: the longest chunks that fit; 95 %, 99.9 %: safe lengths, - for fewer than 59 and 2,995 chunks")
     say("factor: safe tokens of A per token of the limit; unknown: tokens of B whose text is lost, so that it fits")
-    raise SystemExit(int(least is None))

@@ -21,6 +21,7 @@ __all__ = [
     "common_options",
     "examples",
     "json_option",
+    "local_names",
     "print_json",
     "print_numbers",
     "say",
@@ -28,6 +29,18 @@ __all__ = [
 ]
 
 _SAMPLE: Final = "sample"
+
+
+def local_names() -> list[str]:
+    """Return the published names of tokenizers that need no network and no further package.
+
+    >>> "gpt-4o" in local_names()
+    True
+    """
+    from tokbench.registry import local_names as names
+    from tokbench.registry.plugins import load_registry
+
+    return names.local_names(load_registry()).usable
 
 
 def texts_by_group(where: str) -> dict[str, list[str]]:

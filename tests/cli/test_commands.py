@@ -3,10 +3,12 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 from click.testing import CliRunner
 
+from tokbench.cli import main
 from tokbench.cli.main import tokbench as command
 
 
@@ -44,3 +46,12 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     assert any("] measuring sample: " in line for line in lines)
     written = [line for line in good.stdout.splitlines() if line.startswith("written: ")]
     assert written == [f"written: reports/test/{name}" for name in ("results.csv", "results.json", "states.jsonl.gz")]
+
+
+def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
+    broken = EntryPoint("broken", "no_such_module.command:broken", main.GROUP)
+    monkeypatch.setattr(main, "entry_points", lambda group: [broken])
+    shown = CliRunner().invoke(main.Commands(name="tokbench"), ["--help"])
+    assert (shown.exit_code, "Cannot be imported" in shown.stdout, "compare" in shown.stdout) == (0, True, True)
+    tried = CliRunner().invoke(main.Commands(name="tokbench"), ["broken", "--any", "thing"])
+    assert (tried.exit_code, "no_such_module" in tried.stderr) == (1, True)

@@ -11,8 +11,8 @@ from test_missing_library import without, without_splintr  # noqa: F401 - fixtur
 
 import tokbench.sources.sample
 from tokbench.cli.main import tokbench as command
-from tokbench.cost.text_cost import DOWNLOAD, local_names
 from tokbench.foundation.errors import InputError
+from tokbench.registry.local_names import DOWNLOAD, local_names
 from tokbench.registry.plugins import load_registry
 from tokbench.terminal.number_table import print_numbers
 

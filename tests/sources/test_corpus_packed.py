@@ -6,7 +6,7 @@ import pytest
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.sources.compressed import opened
+from tokbench.foundation.compressed import opened
 from tokbench.sources.text import TextOptions, TextSource
 
 zstandard = pytest.importorskip("zstandard")

@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from tokbench.foundation.errors import InputError, TokbenchError
+from tokbench.foundation.errors import InputError, TokbenchError, one_line
 from tokbench.foundation.packages import bringing, install
 from tokbench.terminal.interruption import Interruption, stop_on_signals
 from tokbench.terminal.options import Debugging, say
@@ -69,8 +69,10 @@ class Commands(click.Group):
             module, _, name = home.partition(":")
             try:
                 command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
-            except Exception as error:  # noqa: BLE001 - what a package raises costs its own command alone
-                return _broken(cmd_name, module, error)
+            except Exception as error:
+                if cmd_name in _COMMANDS:
+                    raise
+                return _broken(cmd_name, one_line(error))
             return command
         if package := bringing("command", cmd_name):
             raise click.UsageError(
@@ -79,14 +81,14 @@ class Commands(click.Group):
         return None
 
 
-def _broken(name: str, module: str, error: Exception) -> click.Command:
-    reason = f"cannot be loaded: {type(error).__name__}: {error}"
+def _broken(name: str, reason: str) -> click.Command:
+    """Return a command of a package that cannot be imported; it says why, and all others work."""
 
-    def fail(arguments: object) -> None:  # noqa: ARG001 - as click calls it
-        raise TokbenchError(f"tokbench {name}: {module} {reason}") from error
+    def fail(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - whatever they are
+        raise click.ClickException(f"the command {name!r} cannot be imported: {reason}; install its package again")
 
     anything = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
-    return click.Command(name, {"ignore_unknown_options": True}, fail, [anything], reason)
+    return click.Command(name, {"ignore_unknown_options": True}, fail, [anything], f"Cannot be imported: {reason}")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)

@@ -122,7 +122,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
 
 
 def _show(paths: tuple[str, ...], table: CostTable) -> None:
-    from tokbench.cost.text_cost import DOWNLOAD
+    from tokbench.registry.local_names import DOWNLOAD
     from tokbench.report.cells import LEGENDS, MARKS
     from tokbench.terminal.number_table import print_numbers
 

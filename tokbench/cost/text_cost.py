@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Final, NamedTuple
 
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
@@ -17,14 +15,13 @@ from tokbench.foundation.progress import silent
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.measuring.round_trip import Loss, RoundTrip
-from tokbench.registry.plugins import Registry, missing
-from tokbench.registry.tokenizer_names import Grammar, unverified
+from tokbench.registry.local_names import LocalNames, local_names
+from tokbench.registry.plugins import Registry
+from tokbench.registry.tokenizer_names import unverified
 from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.contract import CountsAlone
 from tokbench.tokenizers.facts import cautions
-
-DOWNLOAD: Final = "it would be downloaded; name it with -t to do so"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,36 +52,6 @@ class TextCost:
     def round_trip(self) -> RoundTrip:
         """The round trip of all texts, by the rule of loss."""
         return self.loss.round_trip() if isinstance(self.loss, Loss) else self.loss
-
-
-class LocalNames(NamedTuple):
-    """The published names of tokenizers that can be used at once, and the others."""
-
-    usable: list[str]
-    """Those that need neither a further package nor the network."""
-    left_out: dict[str, list[str]]
-    """The others, by reason."""
-
-
-def local_names(registry: Registry) -> LocalNames:
-    """Return the published names that can be used here and now, and why others cannot.
-
-    >>> from tokbench.registry.plugins import load_registry
-    >>> "qwen-3" in local_names(load_registry()).usable
-    True
-    """
-    usable, left_out = [], dict[str, list[str]]()
-    for name, candidates in Grammar(registry).published().items():
-        first = registry.backends.get(candidates[0].backend)
-        reason = missing(first)
-        if reason is None:
-            local = attempt(partial(first.local, first.load_options.model_validate(candidates[0].options)))
-            reason = None if local is True else DOWNLOAD
-        if reason is None:
-            usable.append(name)
-        else:
-            left_out.setdefault(reason, []).append(name)
-    return LocalNames(usable, dict(sorted(left_out.items(), key=lambda entry: -len(entry[1]))))
 
 
 @dataclass(frozen=True)

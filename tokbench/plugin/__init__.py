@@ -1,8 +1,8 @@
 """What a plugin is made of: specs, options, errors and the tokenizer's contract.
 
 Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, sections of a report in
-:mod:`tokbench.plugin.report`. These three modules are stable; nothing else of tokbench is. ``plugins/README.md`` shows
-one plugin of each kind.
+:mod:`tokbench.plugin.report`, commands in :mod:`tokbench.command`. These four modules are stable; nothing else
+of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()
@@ -12,6 +12,7 @@ one plugin of each kind.
 from __future__ import annotations
 
 from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.compressed import opened
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import read_file, read_regular
@@ -74,6 +75,7 @@ __all__ = [
     "encode_batch",
     "from_lists",
     "hookimpl",
+    "opened",
     "parse_json",
     "read_file",
     "read_regular",

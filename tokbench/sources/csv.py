@@ -12,8 +12,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.foundation.compressed import opened
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.sources.compressed import opened
 from tokbench.sources.faults import BAD_BYTES, readable_name
 from tokbench.sources.files import file_names
 from tokbench.sources.rows import RowFileOptions, RowFiles, mended_row, row_document

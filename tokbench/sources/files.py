@@ -14,10 +14,10 @@ from pydantic import AfterValidator, Field
 from tokbench.corpus.contract import Document
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.programs import programming_language
+from tokbench.foundation.compressed import opened, plain_name
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import not_text
 from tokbench.foundation.parsing import TextError, decode_utf8
-from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.faults import EMPTY, Errors, Faults, kind_of_path, readable_name
 from tokbench.sources.remote_files import fetch
 from tokbench.tokenizers.options import FilesPath, Options

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from known_mixtures import kinds, known, scores
 
 import tokbench
-from tokbench.plugin.command import texts_by_group
+from tokbench.command import texts_by_group
 from tokbench_questions.ate import ate
 from tokbench_questions.ate.candidates import from_texts
 from tokbench_questions.ate.command import ate as command

@@ -21,8 +21,8 @@ import numpy as np
 import regex
 
 from tokbench import plugin
+from tokbench.foundation.compressed import opened, plain_name
 from tokbench.foundation.files import not_text
-from tokbench.sources.compressed import opened, plain_name
 from tokbench.sources.csv import CsvOptions, CsvSource
 from tokbench.sources.faults import BAD_BYTES, EMPTY, NULLS, Errors, Faults, Met, Nulls, mend_utf8, readable_name
 from tokbench.sources.files import find_files, group_names

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.plugin.command import (
+from tokbench.command import (
     common_options,
     examples,
     json_option,

@@ -1,0 +1,128 @@
+"""Bills made of known tokenizers, with planted constants, changes and vocabularies: every cause is found."""
+
+import csv
+import json
+import unicodedata
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench_questions.bills import BillRow, bills, read_rows, write_rows
+from tokbench_questions.bills.command import bills as command
+from tokbench_questions.bills.fit import shipped_texts
+
+NAMES = ["gpt-4", "gpt-4o", "qwen-3", "llama-2"]
+TEXTS = shipped_texts()
+
+
+def rows(name, constant, change=lambda text: text, model="m"):
+    """Return the bill of a tokenizer for changed texts; the constant may depend on the text."""
+    add = constant if callable(constant) else lambda _: constant
+    encode = tokbench.load(name).encode
+    return [BillRow(model, key, text, len(encode(change(text))) + add(key)) for key, text in TEXTS.items()]
+
+
+def nfkc(text):
+    return unicodedata.normalize("NFKC", text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("constant", [0, 7, -1])
+def test_vocabulary_and_constant_are_found(name, constant):
+    [bill] = bills(rows(name, constant), candidates=NAMES)
+    assert (bill.tokenizer, bill.change, bill.constant, bill.misfits) == (name, "", constant, ())
+    assert (bill.fitting, bill.same, bill.better) == (49, (), "")
+
+
+@pytest.mark.parametrize(
+    ("change", "applied"),
+    [
+        ("NFC", lambda text: unicodedata.normalize("NFC", text)),
+        ("NFKC", nfkc),
+        ("white space at the ends removed", str.strip),
+        ("a space before the text", lambda text: f" {text}"),
+    ],
+)
+def test_change_of_all_texts_is_found(change, applied):
+    [bill] = bills(rows("gpt-4o", 7, applied), {"m": "gpt-4o"}, candidates=NAMES)
+    assert (bill.change, bill.constant, bill.misfits, bill.better) == (change, 7, (), "")
+
+
+def test_another_vocabulary_fits_better():
+    [bill] = bills(rows("qwen-3", 11), {"m": "gpt-4o"}, candidates=NAMES)
+    assert (bill.tokenizer, bill.better, 2 * bill.fitting < bill.cells) == ("gpt-4o", "qwen-3", True)
+
+
+def test_two_constants_are_found():
+    longer = {"de", "en", "th", "python", "sql"}
+    [bill] = bills(rows("gpt-4o", lambda key: 11 if key in longer else 7), candidates=NAMES)
+    assert (bill.constant, {misfit.id for misfit in bill.misfits}) == (7, longer)
+    assert {misfit.cause for misfit in bill.misfits} == {"a constant of 11, as of 5 texts"}
+
+
+def test_causes_of_single_cells_are_found():
+    bill_rows = {row.id: row for row in rows("gpt-4o", 7)}
+    encode = tokbench.load("gpt-4o").encode
+    bill_rows["ko"] = bill_rows["ko"]._replace(tokens=999)
+    bill_rows["x"] = BillRow("m", "x", "ends in lines\n \n", len(encode("ends in lines")) + 7)
+    [bill] = bills(bill_rows.values(), {"m": "gpt-4o"}, candidates=NAMES)
+    causes = {misfit.id: misfit.cause for misfit in bill.misfits}
+    assert causes == {"ko": "", "x": "white space at the ends removed"}
+
+
+def test_vocabularies_that_texts_do_not_distinguish_are_named():
+    few = [BillRow("m", "a", "aa", 2 + 4), BillRow("m", "b", "bcd", 3 + 4)]
+    [bill] = bills(few, candidates=["utf8_bytes", "utf16_units"])
+    assert (bill.tokenizer, bill.same, bill.constant) == ("utf8_bytes", ("utf16_units",), 4)
+
+
+def test_file_is_written_filled_in_and_read(tmp_path):
+    path = tmp_path / "mine.csv"
+    assert write_rows(path, ["a", "b"]) == 98
+    with pytest.raises(tokbench.InputError, match="another name"):
+        write_rows(path, ["a"])
+    with pytest.raises(tokbench.InputError, match="no row has tokens"):
+        read_rows(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["id"]: line["text"] for line in lines} == TEXTS
+    filled = [{**line, "tokens": len(line["text"].encode()) + 3} for line in lines if line["model"] == "a"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, lines[0].keys())
+        writer.writeheader()
+        writer.writerows(filled)
+    shown = CliRunner().invoke(command, [str(path), "-t", "a=utf8_bytes"])
+    assert (shown.exit_code, "a bills 3 tokens more than utf8_bytes on each of 49 texts" in shown.stdout) == (0, True)
+
+
+def test_texts_are_inline_in_files_or_shipped(tmp_path):
+    (tmp_path / "a.txt").write_text("née", encoding="utf-8")
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "model,tokenizer,id,file,text,tokens\nm,utf8_bytes,,a.txt,,5\nm,,de,,,1\nm,,,,née,4\nm,,en,,,\n", "utf-8"
+    )
+    assert read_rows(path) == [
+        BillRow("m", "a.txt", "née", 5, "utf8_bytes"), BillRow("m", "de", TEXTS["de"], 1), BillRow("m", "née", "née", 4)
+    ]  # fmt: skip
+    facts = json.loads(CliRunner().invoke(command, [str(path), "--json"]).stdout)
+    assert facts["bills"][0]["tokenizer"] == "utf8_bytes"
+
+
+def test_faults_of_a_file_are_named_by_row(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("model,id,tokens\nm,de,many\nm,nowhere,5\nm,de,5\n")
+    with pytest.raises(tokbench.InputError) as caught:
+        read_rows(path)
+    assert [problem.where.rpartition(" ")[2] for problem in caught.value.problems] == ["2", "3"]
+    assert CliRunner().invoke(command, [str(path), "-t", "m"]).exit_code == 2
+
+
+@pytest.mark.slow
+def test_published_names_are_tried():
+    found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, nfkc, model="b")])
+    assert [(bill.tokenizer, bill.constant, bill.change) for bill in found] == [
+        ("gpt-4o", 7, ""),
+        ("gemma-3", 5, "NFKC"),
+    ]
+    assert found[0].same == ("gpt-oss",)

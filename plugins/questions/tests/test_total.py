@@ -1,0 +1,156 @@
+"""The estimate of a corpus's tokens: its blocks, its interval, and how often that covers the truth."""
+
+import gzip
+import json
+import random
+import shutil
+import sysconfig
+from pathlib import Path
+
+import pytest
+import zstandard
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.command import texts_by_group
+from tokbench_questions.total import total
+from tokbench_questions.total.blocks import files_of, read_blocks
+from tokbench_questions.total.command import total as command
+
+
+def sample_folder(folder):
+    folder.mkdir(exist_ok=True)
+    for group, texts in texts_by_group("sample").items():
+        if not group.startswith("hostile"):  # NUL makes a file binary
+            (folder / f"{group}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return folder
+
+
+def blocks(path, size):
+    [file], _ = files_of(str(path))
+    return list(read_blocks(file, size, range(-(-file.size // size))))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+@pytest.mark.parametrize("size", [7, 40, 1000])
+def test_blocks_of_text_are_the_file(tmp_path, pack, size):
+    data = ("\n".join("né" * (number % 30) for number in range(50)) + "\n\n" + "é" * 90).encode()
+    path = tmp_path / {bytes: "a.txt", gzip.compress: "a.txt.gz"}.get(pack, "a.txt.zst")
+    path.write_bytes(pack(data))
+    found = blocks(path, size)
+    assert b"".join(found) == data
+    assert all("\ufffd" not in block.decode(errors="replace") for block in found)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+@pytest.mark.parametrize("size", [7, 40, 1000])
+def test_blocks_of_rows_have_their_byte(tmp_path, pack, size):
+    lines = [json.dumps({"text": "n" * (number**2 * 20)}).encode() + b"\n" for number in range(30)]
+    path = tmp_path / {bytes: "a.jsonl", gzip.compress: "a.jsonl.gz"}.get(pack, "a.jsonl.zst")
+    path.write_bytes(pack(b"".join(lines)))
+    owner = [line for line in lines for _ in line]
+    assert blocks(path, size) == owner[::size]
+
+
+def test_blocks_by_hand(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("ab\ncd\nefghijklmnop\nq")
+    assert blocks(path, 4) == [b"ab\ncd\n", b"ef", b"ghij", b"klmnop\n", b"q"]
+
+
+def test_everything_read_is_exact(tmp_path):
+    folder = sample_folder(tmp_path / "sample")
+    found = total(str(folder), "utf8_bytes", sample=1)
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    assert (found.tokens, found.low, found.high, found.read) == (size, size, size, size)
+
+
+def test_large_files_are_not_read_whole(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one more line\n" * 300_000)
+    found = total(str(path), "utf8_bytes")
+    assert found.tokens == pytest.approx(path.stat().st_size)
+    assert 0.009 < found.read / found.bytes < 0.011
+
+
+def test_same_seed_gives_the_same_estimate(tmp_path):
+    folder = str(sample_folder(tmp_path / "sample"))
+    tokenizer = tokbench.train("naive_bpe", ["the cat sat on the mat " * 30], 300)
+    first, again, other = (total(folder, tokenizer, sample=0.1, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first.tokens != other.tokens
+
+
+def test_rows_count_the_tokens_of_their_field(tmp_path):
+    rows = [{"id": number, "body": "x" * (number % 7)} for number in range(5000)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    truth = sum(len(row["body"]) for row in rows)
+    found = total(str(path), "utf8_bytes", sample=0.5, field="body")
+    assert found.low < truth < found.high
+    with pytest.raises(tokbench.InputError, match="'text'"):
+        total(str(path), "utf8_bytes")
+
+
+def test_unequal_files_are_strata(tmp_path):
+    (tmp_path / "a.txt").write_text("plain words\n" * 20_000)
+    (tmp_path / "b.py").write_text("x = 1\n" * 20_000)
+    (tmp_path / "c.bin").write_bytes(b"\0\1")
+    found = total(str(tmp_path), "utf8_bytes", sample=0.2)
+    assert [stratum.name for stratum in found.strata] == ["a.txt", "b.py"]
+    assert found.left_out == {"binary": ["c.bin"]}
+
+
+def test_command(tmp_path):
+    folder = str(sample_folder(tmp_path / "sample"))
+    shown = CliRunner().invoke(command, [folder, "-t", "utf8_bytes", "--sample", "20%", "--json"])
+    facts = json.loads(shown.stdout)
+    assert (shown.exit_code, facts["low"] <= facts["tokens"] <= facts["high"]) == (0, True)
+    assert facts["tokens"] == pytest.approx(facts["bytes"])
+    assert f"{facts['bytes']:,} bytes" in CliRunner().invoke(command, [folder, "-t", "utf8_bytes"]).stdout
+    assert CliRunner().invoke(command, [folder, "-t", "utf8_bytes", "--sample", "much"]).exit_code == 2
+
+
+def ten_corpora(data, folder):
+    """Yield a name, a corpus and a share of it."""
+    library = Path(sysconfig.get_path("stdlib"))
+    programs = sorted(library.glob("*.py")) + sorted((library / "asyncio").glob("*.py"))
+    shutil.copytree(library / "asyncio", folder / "code" / "asyncio", ignore=shutil.ignore_patterns("*.pyc", "__py*"))
+    for path in sorted(library.glob("*.py")):
+        shutil.copy(path, folder / "code")
+    yield "sample", sample_folder(folder / "sample"), 0.1
+    yield "NTREX, 13 languages", data / "ntrex", 0.01
+    yield "PUD, 10 languages", data / "pud/*.txt", 0.02
+    yield "Python's library", folder / "code", 0.01
+    yield "NTREX, German", data / "ntrex/deu.txt", 0.2
+    yield "Botchan", data / "text/botchan.txt", 0.2
+    yield "Shakespeare", data / "text/tinyshakespeare.txt", 0.05
+    yield "PUD as CoNLL-U, Thai, .gz", data / "pud/th.conllu.gz", 0.02
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in programs]
+    texts += (data / "ntrex/deu.txt").read_text(encoding="utf-8").splitlines() * 2
+    random.Random(1).shuffle(texts)
+    rows = folder / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    yield "programs and German, JSON rows", rows, 0.02
+    names = ("eng", "tha", "amh", "zho-CN")
+    mixed = folder / "mixed.txt"
+    mixed.write_text("".join((data / f"ntrex/{name}.txt").read_text(encoding="utf-8") for name in names))
+    yield "four languages in one file", mixed, 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt-4o", "llama-2"])
+def test_interval_covers_the_truth_of_ten_corpora(data, tmp_path, name):
+    tokenizer, repeats, covered = tokbench.load(name), 200, []
+    for corpus, where, share in ten_corpora(data, tmp_path):
+        truth = total(str(where), tokenizer, sample=1).tokens
+        found = [total(str(where), tokenizer, sample=share, seed=seed) for seed in range(repeats)]
+        inside = sum(one.low <= truth <= one.high for one in found) / repeats
+        width = sum((one.high - one.low) / 2 for one in found) / repeats / truth
+        bias = sum(one.tokens for one in found) / repeats / truth - 1
+        read = sum(one.read for one in found) / repeats / found[0].bytes
+        size = f"{found[0].bytes:,} | {read:.1%} | {truth:,.0f}"
+        print(f"| {corpus} | {size} | ± {width:.1%} | {bias:+.2%} | {inside:.1%} |")  # noqa: T201 - for the page
+        covered.append(inside)
+    assert min(covered) >= 0.88
+    assert sum(covered) / len(covered) >= 0.93

@@ -1,0 +1,59 @@
+"""The command ``tokbench total``."""
+
+from __future__ import annotations
+
+import click
+
+from tokbench.command import TOKENIZER, common_options, examples, json_option, print_json, print_numbers, say
+
+_MOST = 20
+
+
+def _share(_context: click.Context, _option: click.Parameter, value: str) -> float:
+    number, percent, _ = value.strip().partition("%")
+    try:
+        return float(number) / (100 if percent else 1)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a share; write it as 1%") from error
+
+
+@click.command(
+    epilog=examples("tokbench total texts -t gpt-4o", "tokbench total 'texts/*.txt' -t llama-3 --sample 5% --json")
+)
+@click.argument("corpus")
+@click.option("-t", "--tokenizer", required=True, metavar="NAME", help=f"The tokenizer: {TOKENIZER}.")
+@click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the bytes to read.")
+@click.option("--seed", default=0, show_default=True, help="Decides the sample.")
+@click.option("--field", default="text", show_default=True, help="The field of the text in JSON rows.")
+@json_option
+@common_options
+def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, as_json: bool) -> None:
+    """Estimate the tokens of CORPUS, a file, a folder or a pattern, from a sample of its bytes.
+
+    Text and rows of JSON (.jsonl) are read, also as .gz or .zst. Of a large plain file only the sampled blocks are
+    read; a compressed one is decompressed as a whole.
+
+    Exit codes: 0 estimated, 2 bad input.
+    """
+    from tokbench_questions.total.estimate import total as estimate
+
+    found = estimate(corpus, tokenizer, sample=sample, seed=seed, field=field)
+    if as_json:
+        strata = [stratum._asdict() for stratum in found.strata]
+        print_json({"corpus": corpus, "tokenizer": tokenizer, **found._asdict(), "strata": strata})
+        return
+    reach = (found.high - found.low) / 2 / (found.tokens or 1)
+    interval = f" ± {reach:.1%} (95 % interval: {found.low:,.0f} to {found.high:,.0f})" if reach else ""
+    read = f"{found.read:,} of {found.bytes:,} bytes were read ({found.read / found.bytes:.1%})"
+    say(f"{corpus} has {found.tokens:,.0f} tokens of {tokenizer}{interval}; {read}.")
+    rows = []
+    for x in sorted(found.strata, key=lambda stratum: -stratum.bytes)[:_MOST]:
+        numbers = (f"{number:,.0f}" for number in (x.files, x.bytes, x.read, x.tokens))
+        rows.append([x.name, *numbers, f"{1.96 * x.error / (x.tokens or 1):.1%}", f"{x.bytes / (x.tokens or 1):.2f}"])
+    print_numbers(["files", "number", "bytes", "read", "tokens", "±", "B/token"], rows)
+    if len(found.strata) > _MOST:
+        say(f"and {len(found.strata) - _MOST:,} more: --json")
+    for reason, names in found.left_out.items():
+        say(f"left out, {reason}: {names[0]}{f' and {len(names) - 1:,} more' if names[1:] else ''}")
+    if reach:
+        say("a cut between two blocks may add a token; the interval does not include it")

@@ -25,7 +25,7 @@ _MOST: Final = 8
 @click.option(
     "--require",
     type=click.Choice(["same", "padding", "subset", "mapping"]),
-    help="Exit with 1 below this: the same ids; ids that only one has; no id with other bytes; tokens with the same bytes.",
+    help="Exit with 1 below this: the same ids; ids that only one has; no id with other bytes; shared tokens.",
 )
 @json_option
 @common_options
@@ -58,7 +58,7 @@ def compatible(one: str, other: str, *, texts: str, require: str | None, as_json
     shares += [("ordinary ids of A whose bytes B has", found.shared_bytes[0] / max(found.shared_bytes[1], 1))]
     shares += [] if overlap.shared is None else [("tokens of the text that both have", overlap.shared)]
     shares += [(f"chunks {kind}", share) for kind, share in overlap.chunks.items()]
-    print_numbers(("of A", "%"), [(name, f"{100 * share:.1f}") for name, share in shares])
+    print_numbers(("share", "%"), [(name, f"{100 * share:.1f}") for name, share in shares])
     _say_all("ids with other bytes", found.examples, found.other_ids)
     _say_all("special tokens", found.special, len(found.special))
     _say_all("the model's files", found.faults, len(found.faults))

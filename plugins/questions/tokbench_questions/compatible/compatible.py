@@ -94,7 +94,7 @@ class Compatibility:
         }[self.level]
         shared = self.overlap.shared
         weighed = "" if shared is None else f"; {100 * shared:.1f}% of {one}'s tokens of the text are also {other}'s"
-        return f"{same[0].upper()}{same[1:]}{weighed}."
+        return f"{same}{weighed}."
 
     def meets(self, required: str) -> bool:
         """Tell whether this is at least what is required."""
@@ -145,13 +145,8 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
 
 
 def _file(name: str) -> str:
-    path = Path(name)
-    if not path.is_dir():
-        return name
-    found = next((path / file for file in ("tokenizer.json", "tokenizer.model") if (path / file).is_file()), None)
-    if found is None:
-        raise InputError(f"{name}: no tokenizer.json and no tokenizer.model there; name the file")
-    return str(found)
+    files = (Path(name) / file for file in ("tokenizer.json", "tokenizer.model"))
+    return next((str(file) for file in files if file.is_file()), name)
 
 
 def _data(tokenizer: Tokenizer) -> dict[int, bytes]:

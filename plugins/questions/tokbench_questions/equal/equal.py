@@ -60,7 +60,7 @@ class Equality:
             )
         if self.verdict == "equal":
             return f"{one} and {other} are proved equal: every text has the same ids."
-        return f"No difference between {one} and {other} in {self.texts:,} texts; not proved."
+        return f"{one} and {other} do not differ in {self.texts:,} texts; that is not proved for all."
 
 
 def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0) -> Equality:

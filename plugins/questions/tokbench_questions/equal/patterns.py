@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
@@ -33,17 +34,12 @@ class UndecidedError(Exception):
     """A pattern has something that the machine cannot do."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """How two patterns cut texts."""
-
-    same: bool
-    word: tuple[tuple[str, ...], ...] = ()
-    """Where they are not the same: examples of each code point in a shortest text that is cut differently."""
+Word = tuple[tuple[str, ...], ...]
+"""Examples of each code point of a text."""
 
 
-def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None) -> Verdict:
-    r"""Decide whether two patterns cut every text alike.
+def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None) -> Word:
+    r"""Return a shortest text that two patterns cut differently; nothing if there is none.
 
     With ``tokens`` a cut that no token can cross is no difference: merges would not cross it either.
 
@@ -51,11 +47,11 @@ def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None
         UndecidedError: a pattern leaves gaps, or has a lookbehind, a group that is captured, or the like.
 
     >>> compare_patterns(r"\s+(?!\S)|\s+|\S+", r"\s++$|\s+(?!\S)|\s|\S++")
-    Verdict(same=True, word=())
-    >>> [some[0] for some in compare_patterns(r"\p{N}{1,2}|\P{N}", r"\p{N}{1,3}|\P{N}").word]
+    ()
+    >>> [some[0] for some in compare_patterns(r"\p{N}{1,2}|\P{N}", r"\p{N}{1,3}|\P{N}")]
     ['0', '0', '0']
     >>> compare_patterns(r"\s+|\S+", r"\n|[^\S\n]+|\S+", [b"  ", b"a\n"])
-    Verdict(same=True, word=())
+    ()
     """
     sets: dict[str, int] = {}
     programs = [_Compiler(pattern, sets).program() for pattern in (one, other)]
@@ -199,6 +195,12 @@ class _Compiler:
         return self._sets.setdefault(f"(?{self._flags}:{atom[0]})" if self._flags else atom[0], len(self._sets))
 
 
+@cache
+def every_code_point() -> str:
+    """Return a text of all code points."""
+    return "".join(map(chr, (*range(_SURROGATES.start), *range(_SURROGATES.stop, _CODE_POINTS))))
+
+
 @dataclass(frozen=True)
 class _Classes:
     """The code points that no set treats apart, by number."""
@@ -213,7 +215,7 @@ class _Classes:
     def of(cls, sets: list[str]) -> _Classes:
         if len(sets) > _MOST_SETS:
             raise UndecidedError("too many sets of characters")
-        every = "".join(map(chr, (k for k in range(_CODE_POINTS) if k not in _SURROGATES)))
+        every = every_code_point()
         bits: NDArray[np.int64] = np.zeros(len(every), dtype=np.int64)
         for number, one in enumerate(sets):
             for match in regex.finditer(f"(?:{one})+", every):
@@ -381,7 +383,7 @@ class _Place(NamedTuple):
     """Tokens that may cross a cut of the other machine: the machine without the cut, and a node."""
 
 
-def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing | None) -> Verdict:
+def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing | None) -> Word:
     """Read every text with both machines at once, the shortest ones first."""
     if not (_is_whole(one, classes) and _is_whole(other, classes)):
         raise UndecidedError("it leaves gaps between its matches")
@@ -394,7 +396,7 @@ def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing
             for (a_ends, a), (b_ends, b) in product(place.one.ways(one, read), place.other.ways(other, read)):
                 if read == _END:
                     if a_ends and b_ends and place.differ:
-                        return Verdict(same=False, word=_word(before, place, classes))
+                        return _word(before, place, classes)
                     continue
                 differ = place.differ or (crossing is None and a_ends != b_ends)
                 nodes = crossing.read(place, (a_ends, b_ends), read) if crossing and not differ else frozenset()
@@ -406,10 +408,10 @@ def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing
                     queue.append(after)
         if len(before) > _MOST_STATES:
             raise UndecidedError("too many states")
-    return Verdict(same=True)
+    return ()
 
 
-def _word(before: dict[_Place, _Place | None], place: _Place | None, classes: _Classes) -> tuple[tuple[str, ...], ...]:
+def _word(before: dict[_Place, _Place | None], place: _Place | None, classes: _Classes) -> Word:
     word = []
     while place is not None and place.last != _END:
         word.append(classes.examples[place.last])

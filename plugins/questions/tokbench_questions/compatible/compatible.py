@@ -68,8 +68,8 @@ class Compatibility:
             "mapping": "only with a mapping of tokens with the same bytes, or by text",
             "none": "no: their tokens cannot be matched by bytes",
         }[self.level]
-        roles = [line for line in self.special if line.startswith(("bos", "eos"))]
-        return f"{text}; but {roles[0]}" if roles and self.level in {"same", "padding"} else text
+        but = f"; but special tokens differ: {self.special[-1]}" if self.special else ""
+        return f"{text}{but}" if self.level in {"same", "padding"} else text
 
     @property
     def distil(self) -> str:
@@ -117,8 +117,10 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     ('subset', (9, 5), 0.4)
     """
     names = [_file(name) if isinstance(name, str) else "" for name in (one, other)]
-    loaded = [tokbench.load(name) if name else given for name, given in zip(names, (one, other), strict=True)]
-    first, second = loaded
+    first, second = loaded = [
+        tokbench.load(name) if isinstance(given, str) else given
+        for name, given in zip(names, (one, other), strict=True)
+    ]
     documents = [t for some in texts_by_group(texts).values() for t in some] if isinstance(texts, str) else [*texts]
     if not documents:
         raise InputError("there is no text to compare: give a file with text")

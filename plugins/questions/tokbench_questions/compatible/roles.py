@@ -62,7 +62,7 @@ def _said(folder: Path, special: Mapping[str, int]) -> tuple[dict[str, dict[str,
     faults = []
     for role, token in _roles(_read(folder / _NAMES), "_token").items():
         text = token.get("content") if isinstance(token, dict) else token
-        if text in special:
+        if isinstance(text, str) and text in special:
             ids.setdefault(_NAMES, {})[role] = (special[text],)
         elif text and role != "unk":
             faults.append(f"{_NAMES}: {role} is {text!r}, which is not a special token of the tokenizer")

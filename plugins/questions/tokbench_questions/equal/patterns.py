@@ -34,6 +34,9 @@ class UndecidedError(Exception):
     """A pattern has something that the machine cannot do."""
 
 
+Emit = Callable[[], object]
+"""Emits the instructions of a part of a pattern."""
+
 Word = tuple[tuple[str, ...], ...]
 """Examples of each code point of a text."""
 
@@ -92,13 +95,13 @@ class _Compiler:
         self._at += len(expected) * found
         return found
 
-    def _alternatives(self) -> Callable[[], None]:
+    def _alternatives(self) -> Emit:
         branches = [self._sequence()]
         while self._take("|"):
             branches.append(self._sequence())
         return lambda: self._emit_choice(branches)
 
-    def _emit_choice(self, branches: list[Callable[[], None]]) -> None:
+    def _emit_choice(self, branches: list[Emit]) -> None:
         jumps = []
         for branch in branches[:-1]:
             fork = self._emit("fork")
@@ -109,13 +112,13 @@ class _Compiler:
         for jump in jumps:
             self._ops[jump] = _Op("fork", 0, len(self._ops), len(self._ops))
 
-    def _sequence(self) -> Callable[[], None]:
+    def _sequence(self) -> Emit:
         parts = []
         while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
             parts.append(self._repeated())
-        return lambda: [part() for part in parts] and None
+        return lambda: [part() for part in parts]
 
-    def _repeated(self) -> Callable[[], None]:
+    def _repeated(self) -> Emit:
         atom, read = self._atom()
         counts = regex.compile(r"\{(\d+)(,(\d*))?\}|[?*+]").match(self._pattern, self._at)
         if not counts:
@@ -133,9 +136,7 @@ class _Compiler:
         stop = read if possessive else None
         return lambda: self._emit_repeat(atom, least, most, stop, lazy=lazy)
 
-    def _emit_repeat(
-        self, atom: Callable[[], None], least: int, most: int | None, stop: int | None, *, lazy: bool
-    ) -> None:
+    def _emit_repeat(self, atom: Emit, least: int, most: int | None, stop: int | None, *, lazy: bool) -> None:
         for _ in range(least):
             atom()
         forks = []
@@ -153,7 +154,7 @@ class _Compiler:
         for fork in forks:
             self._ops[fork] = _Op("fork", 0, *((leave, fork + 1) if lazy else (fork + 1, leave)))
 
-    def _atom(self) -> tuple[Callable[[], None], int | None]:
+    def _atom(self) -> tuple[Emit, int | None]:
         """Return what emits an atom, and its set if it is one."""
         if self._take("(?!"):
             return self._look("unless"), None
@@ -161,19 +162,19 @@ class _Compiler:
             return self._look("if"), None
         # Elsewhere engines disagree on whether the end of a line is meant.
         if self._pattern.endswith(r"\s++", 0, self._at) and self._take("$"):
-            return lambda: self._emit("end") and None, None
+            return lambda: self._emit("end"), None
         if self._take("("):
             return self._group(), None
         read = self._set()
-        return lambda: self._emit("read", read) and None, read
+        return lambda: self._emit("read", read), read
 
-    def _look(self, kind: str) -> Callable[[], None]:
+    def _look(self, kind: str) -> Emit:
         read = self._set()
         if not self._take(")"):
             raise UndecidedError("a look at more than the next character")
-        return lambda: self._emit(kind, read) and None
+        return lambda: self._emit(kind, read)
 
-    def _group(self) -> Callable[[], None]:
+    def _group(self) -> Emit:
         flags = regex.compile(r"\?(i?)(-i)?:").match(self._pattern, self._at)
         if not flags:
             raise UndecidedError(f"the group ({self._pattern[self._at : self._at + 3]}")
@@ -294,7 +295,8 @@ class _Run(NamedTuple):
 
 def _is_whole(machine: _Machine, classes: _Classes) -> bool:
     """Return whether some match begins wherever the last one ended."""
-    seen, queue = {((0,), False)}, [((0,), False)]
+    start: tuple[tuple[int, ...], bool] = ((0,), False)
+    seen, queue = {start}, [start]
     while queue:
         threads, has = queue.pop()
         for read in (_END, *range(len(classes.members))):

@@ -69,7 +69,9 @@ def _decomposed(points: list[str]) -> Iterator[str]:
 
 
 def _texts(tokenizer: Tokenizer) -> Iterator[str]:
-    for token_id in range(tokenizer.vocab_size) if isinstance(tokenizer, HasTokenBytes) else ():
+    if not isinstance(tokenizer, HasTokenBytes):
+        return
+    for token_id in range(tokenizer.vocab_size):
         try:
             if text := tokenizer.token_bytes(token_id).decode():
                 yield text

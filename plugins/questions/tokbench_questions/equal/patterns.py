@@ -23,6 +23,10 @@ _SURROGATES: Final = range(0xD800, 0xE000)
 _END: Final = -1
 """The class that is read after the last code point."""
 
+_ASCII: Final = 0x80
+_INNER: Final = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that begin no character."""
+
 _MOST_SETS: Final = 62
 _MOST_STATES: Final = 200_000
 _MOST_COPIES: Final = 64
@@ -59,7 +63,7 @@ def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None
     sets: dict[str, int] = {}
     programs = [_Compiler(pattern, sets).program() for pattern in (one, other)]
     classes = _Classes.of(list(sets))
-    crossing = None if tokens is None else _Crossing.of(tokens, classes)
+    crossing = None if tokens is None else _Crossing(tokens, classes)
     return _walk(_Machine(programs[0], classes), _Machine(programs[1], classes), classes, crossing)
 
 
@@ -312,65 +316,27 @@ def _is_whole(machine: _Machine, classes: _Classes) -> bool:
     return True
 
 
-@dataclass
 class _Crossing:
-    """What tokens have after a cut inside of them, by the class before the cut: tries of classes."""
+    """What tokens have around each place inside of them: the class before it, and all classes after it."""
 
-    after: list[dict[int, int]]
-    """By node the next nodes by class."""
-    ends: set[int]
-    """Nodes where a token ends."""
-    roots: dict[int, int]
-
-    @classmethod
-    def of(cls, tokens: Iterable[bytes], classes: _Classes) -> _Crossing:
-        made, seen = cls([], set(), {}), set[tuple[int, ...]]()
-        lasts, firsts = _part_classes(classes)
+    def __init__(self, tokens: Iterable[bytes], classes: _Classes) -> None:
+        self.rows = set[tuple[int, ...]]()
+        many = np.unique(classes.numbers[_ASCII:]).tolist()  # the classes of characters of several bytes
         for token in tokens:
-            head = next((k for k, byte in enumerate(token) if byte & 0xC0 != 0x80), len(token))  # noqa: PLR2004
+            head = len(token) - len(token.lstrip(_INNER))
             whole = token[head:].decode(errors="ignore")
-            word = classes.numbers[list(map(ord, whole))].tolist()
-            tail = token[head + len(whole.encode()) :]
-            befores = [*lasts[token[head - 1]]] if head else []
-            for last in firsts[tail[0]] if tail else [None]:
-                row = [*word, *([] if last is None else [last])]
-                for cut in range(len(row)):
-                    for before in befores if cut == 0 else [row[cut - 1]]:
-                        seen.add((before, *row[cut:]))
-        for before, *row in seen:
-            made._add(before, row)
-        return made
+            word = tuple(classes.numbers[[*map(ord, whole)]].tolist())
+            cut_off = head + len(whole.encode()) < len(token)
+            for last in many if cut_off else [None]:
+                row = word if last is None else (*word, last)
+                self.rows.update(row[k:] for k in range(len(row) - 1))
+                self.rows.update((first, *row) for first in (many if head and row else ()))
+        self.beginnings = {row[:k] for row in self.rows for k in range(1, len(row) + 1)}
 
-    def _add(self, before: int, row: list[int]) -> None:
-        node = self.roots.setdefault(before, len(self.after))
-        for read in [None, *row]:
-            if read is not None:
-                node = self.after[node].setdefault(read, len(self.after))
-            if node == len(self.after):
-                self.after.append({})
-        self.ends.add(node)
-
-    def read(self, place: _Place, cuts: tuple[bool, bool], read: int) -> frozenset[tuple[int, int]]:
+    def read(self, place: _Place, cuts: tuple[bool, bool], read: int) -> frozenset[tuple[int, tuple[int, ...]]]:
         """Follow the tokens that may cross an earlier cut, or one of only one machine before this class."""
-        nodes = {at for at in place.crossing if not cuts[at[0]]}
-        if cuts[0] != cuts[1] and place.last in self.roots:
-            nodes.add((int(cuts[0]), self.roots[place.last]))
-        return frozenset((side, self.after[node][read]) for side, node in nodes if read in self.after[node])
-
-
-def _part_classes(classes: _Classes) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
-    """Return the classes of characters by their last byte and by their first."""
-    points = np.arange(_CODE_POINTS)
-    ranges = [points < 0x80, points < 0x800, points < 0x10000]  # noqa: PLR2004 - the lengths of UTF-8
-    first = np.select(ranges, [points, points >> 6 | 0xC0, points >> 12 | 0xE0], points >> 18 | 0xF0)
-    last = np.where(ranges[0], points, points & 0x3F | 0x80)
-    found: list[dict[int, set[int]]] = []
-    for ends in (last, first):
-        by_byte: dict[int, set[int]] = {byte: set() for byte in range(256)}
-        for pair in np.unique(ends << 16 | classes.numbers).tolist():
-            by_byte[pair >> 16].add(pair & 0xFFFF)
-        found.append(by_byte)
-    return found[0], found[1]
+        rows = [at for at in place.crossing if not cuts[at[0]]] + [(int(cuts[0]), (place.last,))] * (cuts[0] != cuts[1])
+        return frozenset((side, (*row, read)) for side, row in rows if (*row, read) in self.beginnings)
 
 
 class _Place(NamedTuple):
@@ -381,8 +347,8 @@ class _Place(NamedTuple):
     last: int
     """The class read last."""
     differ: bool
-    crossing: frozenset[tuple[int, int]]
-    """Tokens that may cross a cut of the other machine: the machine without the cut, and a node."""
+    crossing: frozenset[tuple[int, tuple[int, ...]]]
+    """Beginnings of tokens that may cross a cut of the other machine, and which machine has no cut there."""
 
 
 def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing | None) -> Word:
@@ -402,7 +368,7 @@ def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing
                     continue
                 differ = place.differ or (crossing is None and a_ends != b_ends)
                 nodes = crossing.read(place, (a_ends, b_ends), read) if crossing and not differ else frozenset()
-                if crossing and any(node in crossing.ends for _, node in nodes):
+                if crossing and any(row in crossing.rows for _, row in nodes):
                     differ, nodes = True, frozenset()
                 after = _Place(a, b, read, differ, nodes)
                 if after not in before:

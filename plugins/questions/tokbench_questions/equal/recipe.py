@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice, pairwise
+from itertools import islice
 from typing import Any, Final
 
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
@@ -238,55 +237,29 @@ def _reached(one: Recipe, other: Recipe) -> set[bytes]:
 
 
 def _orders(one: Recipe, other: Recipe) -> Iterator[Difference]:
-    """Compare the orders of merges; two that never meet may be done in any order."""
+    """Compare the orders of merges; some that share no token may be done in any order."""
     common = [token for token in one.merges if one.merges[token] == other.merges.get(token)]
-    place = {token: k for k, token in enumerate(other.merges)}
-    if all(place[a] < place[b] for a, b in pairwise(common)):
+    wanted = [token for token in other.merges if other.merges[token] == one.merges.get(token)]
+    moved = [k for k, (a, b) in enumerate(zip(common, wanted, strict=True)) if a != b]
+    if not moved:
         return
-    ranks = {token: (k, place[token]) for k, token in enumerate(common)}
-    unmade = (-1, -1)  # a byte
-    late = any(max(ranks.get(part, unmade)[k] for part in one.merges[t]) > ranks[t][k] for t in common for k in (0, 1))
-    begins, ends = defaultdict(list), defaultdict(list)
-    for token in common:
-        left, right = one.merges[token]
-        begins[left].append(ranks[token])
-        ends[right].append(ranks[token])
-    meeting = [part for part in begins if part in ends and not _same_order(ends[part], begins[part])]
-    if not (meeting or late):
-        return
-    moved = [a for a, b in zip(common, sorted(common, key=place.__getitem__), strict=True) if a != b]
-    text = f"{len(moved):,} of {len(common):,} merges are at another place, first {repr(moved[0])[1:]}"
-    yield Difference("merges", text, tuple(_joins(moved, one, other)))
-
-
-def _same_order(some: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
-    """Tell whether each of some ranks has the same of the others before it in both orders."""
-    firsts = sorted(others)
-    highest = [-1, *accumulate((b for _, b in firsts), max)]
-    lowest = [*reversed([*accumulate((b for _, b in reversed(firsts)), min)]), 1 << 62]
-    for a, b in some:
-        cut = bisect_left(firsts, (a, -1))
-        following = cut + (cut < len(firsts) and firsts[cut] == (a, b))  # a merge meets itself in a run
-        if highest[cut] > b or lowest[following] < b:
-            return False
-    return True
+    span = common[moved[0] : moved[-1] + 1]
+    if any(count > 1 for count in Counter(t for made in span for t in {made, *one.merges[made]}).values()):
+        text = f"{len(moved):,} of {len(common):,} merges are at another place, first {repr(span[0])[1:]}"
+        yield Difference("merges", text, tuple(_joins([common[k] for k in moved], one, other)))
 
 
 def _joins(tokens: Sequence[bytes], one: Recipe, other: Recipe) -> Iterator[str]:
     """Yield the texts of tokens, and of merges that compete with the tokens' merges for a part."""
     begins: dict[bytes, list[bytes]] = defaultdict(list)
     ends: dict[bytes, list[bytes]] = defaultdict(list)
-    for recipe in (one, other):
-        for left, right in recipe.merges.values():
-            begins[left].append(right)
-            ends[right].append(left)
+    for left, right in (*one.merges.values(), *other.merges.values()):
+        begins[left].append(right)
+        ends[right].append(left)
     for token in tokens[:_MOST_JOINS]:
         rows = [token]
-        for recipe in (one, other):
-            if token in recipe.merges:
-                left, right = recipe.merges[token]
-                rows += [token + more for more in begins[right][:_MOST_JOINS]]
-                rows += [more + token for more in ends[left][:_MOST_JOINS]]
-            rows += [token + more for more in begins[token][:_SHOWN]] + [more + token for more in ends[token][:_SHOWN]]
+        for left, right in (recipe.merges[token] for recipe in (one, other) if token in recipe.merges):
+            rows += [token + more for part in (right, token) for more in begins[part][:_MOST_JOINS]]
+            rows += [more + token for part in (left, token) for more in ends[part][:_MOST_JOINS]]
         for text in filter(None, map(_text, rows)):
             yield from (text, f" {text}")

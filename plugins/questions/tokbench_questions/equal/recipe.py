@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from os.path import commonprefix
 from typing import Any, Final
 
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
@@ -19,6 +20,7 @@ _GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s
 """The split inside of the step ``ByteLevel`` of a tokenizer.json."""
 
 _SHOWN: Final = 3
+_AROUND: Final = 6
 _MOST_JOINS: Final = 2000
 
 
@@ -194,7 +196,14 @@ def _splits(one: Recipe, other: Recipe, *, same_engine: bool) -> Iterator[Differ
             continue
         if word:
             samples = tuple(islice(_samples(word), _MOST_JOINS))
-            yield Difference("split", f"{a} and {b} first differ in {samples[0]!r}", samples)
+            yield Difference("split", f"{_part(a, b)!r} and {_part(b, a)!r}, first in {samples[0]!r}", samples)
+
+
+def _part(pattern: str, other: str) -> str:
+    """Return the part of a pattern that another does not have."""
+    first = len(commonprefix([pattern, other]))
+    last = len(commonprefix([pattern[first:][::-1], other[first:][::-1]]))
+    return pattern[max(first - _AROUND, 0) : len(pattern) - max(last - _AROUND, 0)]
 
 
 def _samples(word: tuple[tuple[str, ...], ...]) -> Iterator[str]:

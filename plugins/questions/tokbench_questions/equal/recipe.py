@@ -201,8 +201,8 @@ def _splits(one: Recipe, other: Recipe, *, same_engine: bool) -> Iterator[Differ
 
 def _part(pattern: str, other: str) -> str:
     """Return the part of a pattern that another does not have."""
-    first = len(commonprefix([pattern, other]))
-    last = len(commonprefix([pattern[first:][::-1], other[first:][::-1]]))
+    first = len(commonprefix([pattern, other]))  # noqa: RUF071 - characters are meant
+    last = len(commonprefix([pattern[first:][::-1], other[first:][::-1]]))  # noqa: RUF071 - characters are meant
     return pattern[max(first - _AROUND, 0) : len(pattern) - max(last - _AROUND, 0)]
 
 

@@ -165,7 +165,7 @@ class _Search:
     def explain(self, text: str, differences: Sequence[Difference]) -> Counterexample:
         ids = [list(map(int, tokenizer.encode(text))) for tokenizer in self._both]
         data = [_pieces(tokenizer, some) for tokenizer, some in zip(self._both, ids, strict=True)]
-        cause, why = self._cause(text, ids, data, {found.stage: found.text for found in differences})
+        cause, why = self._cause(text, ids, data, {found.stage: found.text for found in reversed(differences)})
         shown = [[piece.decode("utf-8", "backslashreplace") for piece in pieces] for pieces in data]
         shortest = len(text) == 1 or (len(text) == 2 and self._singles)  # noqa: PLR2004
         return Counterexample(text, (ids[0], ids[1]), (shown[0], shown[1]), cause, why, shortest)

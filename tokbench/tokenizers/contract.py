@@ -283,6 +283,15 @@ class HasSplit(Protocol):
 
 
 @runtime_checkable
+class HasStages(Protocol):
+    """Capability: says what each stage between a text and its ids is made of."""
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """By name, such as ``normalization``, ``split`` and ``merges``: an expression, JSON, or lines."""
+
+
+@runtime_checkable
 class HasNotes(Protocol):
     """Capability: has notes that a reader of the report must know."""
 

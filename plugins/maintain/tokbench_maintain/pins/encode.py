@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tokbench.engine.load import vocabulary_sha256
-from tokbench.plugin import HasSpecialTokens, Tokenizer, check_encoded, encode_batch, vocab_size_of
+from tokbench.plugin import HasSpecialTokens, HasStages, Tokenizer, check_encoded, encode_batch, vocab_size_of
 from tokbench.segmentation.segment import own_bytes
 from tokbench_maintain.pins.cut import form_of, write_cut
 from tokbench_maintain.pins.lock import PinnedText, Vocabulary
@@ -42,7 +42,7 @@ def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
     >>> vocabulary_of(tokbench.load("utf8_bytes"))
     Vocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
     """
-    stages = dict(getattr(tokenizer, "stages", {}))
+    stages = dict(tokenizer.stages) if isinstance(tokenizer, HasStages) else {}
     if hasattr(tokenizer, "encode_chat"):
         stages[_TEMPLATE] = _written_by_template(tokenizer)
     return Vocabulary(

@@ -1,0 +1,73 @@
+"""The command ``tokbench compatible``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Final
+
+import click
+
+from tokbench.plugin.command import common_options, examples, json_option, print_json, print_numbers, say
+
+_MOST: Final = 8
+
+
+@click.command(
+    epilog=examples(
+        "tokbench compatible tokbench_bpe:gpt2 utf8_bytes",
+        "tokbench compatible utf8_bytes utf8_bytes --require same --json",
+    )
+)
+@click.argument("one", metavar="A")
+@click.argument("other", metavar="B")
+@click.option("--texts", default="sample", metavar="FILE|FOLDER|GLOB", help="The text [default: the shipped sample].")
+@click.option(
+    "--require",
+    type=click.Choice(["same", "padding", "subset", "mapping"]),
+    help="Exit with 1 below this: the same ids; ids that only one has; no id with other bytes; shared tokens.",
+)
+@json_option
+@common_options
+def compatible(one: str, other: str, *, texts: str, require: str | None, as_json: bool) -> None:
+    """Tell whether B may be the draft model of A, and whether logits may be distilled from A to B.
+
+    A and B are published names such as gpt-4o, backend:value, files such as tokenizer.json, or folders with one. The
+    configurations of the model in the same folder are checked, too.
+
+    Exit codes: 0 compatible as --require says, or without it; 1 not so; 2 bad input.
+    """
+    from tokbench_questions.compatible.compatible import compatible as compare
+
+    found = compare(one, other, texts)
+    failed = require is not None and not found.meets(require)
+    if as_json:
+        answer = {"sentence": found.sentence(one, other), "draft": found.draft, "distil": found.distil}
+        print_json({**answer, **asdict(found)})
+        sys.exit(int(failed))
+    say(found.sentence(one, other))
+    say(f"  draft model: {found.draft}")
+    say(f"  distillation: {found.distil}")
+    overlap = found.overlap
+    rows = [
+        ("ids", *(f"{size:,}" for size in found.sizes)),
+        (f"tokens of {overlap.documents:,} documents", *(f"{tokens:,}" for tokens in overlap.tokens)),
+    ]
+    print_numbers(("", "A", "B"), rows)
+    shares = [("documents with the same ids", overlap.same_ids / overlap.documents)]
+    shares += [("ordinary ids of A whose bytes B has", found.shared_bytes[0] / max(found.shared_bytes[1], 1))]
+    shares += [] if overlap.shared is None else [("tokens of the text that both have", overlap.shared)]
+    shares += [(f"chunks {kind}", share) for kind, share in overlap.chunks.items()]
+    print_numbers(("share", "%"), [(name, f"{100 * share:.1f}") for name, share in shares])
+    _say_all("ids with other bytes", found.examples, found.other_ids)
+    _say_all("special tokens", found.special, len(found.special))
+    _say_all("the model's files", found.faults, len(found.faults))
+    _say_all("undecided", found.undecided, len(found.undecided))
+    sys.exit(int(failed))
+
+
+def _say_all(what: str, lines: tuple[str, ...], number: int) -> None:
+    for line in lines[:_MOST]:
+        say(f"{what}: {line}")
+    if number > len(lines[:_MOST]):
+        say(f"{what}: and {number - len(lines[:_MOST]):,} more")

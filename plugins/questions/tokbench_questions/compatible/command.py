@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from tokbench.plugin.command import common_options, examples, json_option, print_json, print_numbers, say
+from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say
 
 _MOST: Final = 8
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 import tokbench
+from tokbench.command import texts_by_group
 from tokbench.plugin import HasSpecialTokens, HasTokenBytes, InputError, Tokenizer, encode_batch
-from tokbench.plugin.command import texts_by_group
 from tokbench_questions.compatible.roles import Roles, read_roles
 
 LEVELS: Final = ("none", "mapping", "subset", "padding", "same")

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from tokbench.plugin.command import common_options, examples, json_option, print_json, print_numbers, say
+from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say
 
 
 @click.command(

@@ -45,6 +45,7 @@ PLACES = {
     "registry/python_objects.py": {"jsonl"},  # the file of texts from Python
     # the formats of a configuration that names none
     "config/model.py": {"csv", "html", "md"},
+    "command.py": {"sample"},  # the texts of a command that names none
     # a programming language
     "corpus/programs.py": {"html"},
     # an example of what one may type

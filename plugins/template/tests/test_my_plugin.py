@@ -35,5 +35,5 @@ def test_a_run(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "en.txt").write_text("née\n", encoding="utf-8")
-    done = CliRunner().invoke(tally, ["utf8_bytes", str(tmp_path), "--json"])
+    done = CliRunner().invoke(tally, [str(tmp_path), "-t", "utf8_bytes", "--json"])
     assert done.stdout.split() == ["{", '"en":', "4", "}"]

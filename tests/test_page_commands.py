@@ -39,6 +39,12 @@ NOT_RUN = {
     "tokbench run trainers": "trains for minutes",
     "tokbench cost mytexts/ -t gpt-4o -t Qwen/Qwen3-8B": "needs the network",
     "tokbench undertrained": "needs the weights of a model: the tests of tokbench-models have some",
+    "tokbench ate": "the tests of tokbench-questions have vocabularies whose mixture is known",
+    "python plugins/questions/tests/known_mixtures.py": "trains 30 vocabularies",
+    "tokbench count web/": "belongs to the line before",
+    "tokbench bills filled.csv": "needs the tokens of a provider: the tests of tokbench-questions make some",
+    "tokbench compatible models/large": "needs two models",
+    "tokbench total 'corpus/": "needs a large corpus",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
     'tokbench count --add "parts': "needs a cluster: the tests of tokbench-cluster do it",
 }

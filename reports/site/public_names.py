@@ -28,7 +28,8 @@ def public_names(module: str) -> dict[str, str]:
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in places:
             [target] = node.targets
             places[ast.unparse(target)] = places.pop(node.value.id)
-    return {name: place for name, place in places.items() if not name.startswith("_")}
+    listed = getattr(importlib.import_module(module), "__all__", None) or places
+    return {name: places.get(name, f"{module}.{name}") for name in listed if not name.startswith("_")}
 
 
 def reference(module: str, rooms: list[str]) -> str:

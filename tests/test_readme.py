@@ -125,7 +125,7 @@ def test_the_configurations_shown_are_right(tmp_path):
 
 @pytest.mark.slow
 def test_the_training_shown_works(tmp_path, monkeypatch):
-    [command] = blocks(tables.BACKENDS, "sh")
+    command = blocks(tables.BACKENDS, "sh")[0]
     [session] = blocks(tables.BACKENDS, "python")
     monkeypatch.chdir(tmp_path)
     Path("README.md").write_text(read(tables.README), encoding="utf-8")

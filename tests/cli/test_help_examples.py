@@ -55,7 +55,7 @@ def examples_of(text):
 
 EXAMPLES = list(dict.fromkeys(line for name, inner in commands() for line in examples_of(help_of(name, inner))))
 
-ELSEWHERE = {"run", "serve", "tokbench cost texts", "tokbench cost texts/mine.txt"}
+ELSEWHERE = {"ate", "run", "serve", "tokbench cost texts", "tokbench cost texts/mine.txt"}
 """What takes long, or does not end: tests of these commands run them."""
 
 

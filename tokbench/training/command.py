@@ -45,7 +45,7 @@ def _role_options(command: Any) -> Any:
     epilog=examples(
         "tokbench train mine.yaml",
         'tokbench train --backend regex_bpe:gpt4 --text "texts/*.txt" --vocab-size 1000',
-        "tokbench train --backend regex_bpe:gpt4 --text a.txt --vocab-size 999 --special-tokens '<|eos|>' -o my/",
+        "tokbench train --backend regex_bpe:gpt4 --text texts --vocab-size 999 --special-tokens '<|eos|>' -o my/",
     )
 )
 @click.argument("config", type=click.Path(path_type=Path), required=False)

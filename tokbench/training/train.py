@@ -136,12 +136,12 @@ def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Chec
 
 def _try(planned: PlannedTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
     """Write and read a small vocabulary; return what can be written and why not all, or raise InputError."""
-    if planned.spec.train is None or planned.unavailable_reason:
+    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", None)
+    if planned.spec.train is None or planned.unavailable_reason or not (asked or wanted.output):
         return wanted, []
     small = attempt(partial(planned.spec.train, _SMALL, planned.vocab_size, planned.options, silent))
     if isinstance(small, Failure):
         return wanted, [f"formats and special tokens could not be tried before training: {small.reason}"]
-    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", None)
     with TemporaryDirectory() as folder:
         here = replace(wanted, output=wanted.output and Path(folder, wanted.output.name))
         for form, path in here.paths(small, Path(folder), planned.name).items():

@@ -44,6 +44,8 @@ class Pretokenized:
         return Encoded(np.array(ids, np.uint32), offsets)
 
     def _find(self, text: str) -> array[int]:
+        if not isinstance(text, str):
+            raise TypeError(f"text is of type {type(text).__name__}; give a str")
         ids = self._table.get(text)
         if ids is None and text:
             raise BackendError(

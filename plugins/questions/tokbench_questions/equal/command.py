@@ -13,7 +13,7 @@ from tokbench.command import common_options, examples, json_option, print_json, 
 @click.command(
     epilog=examples(
         "tokbench equal tokbench_bpe:gpt2 tokbench_bpe:gpt2",
-        "tokbench equal utf8_bytes utf16_units --json",
+        "tokbench equal gpt-4o tokenizer.json --json",
     )
 )
 @click.argument("one", metavar="A")

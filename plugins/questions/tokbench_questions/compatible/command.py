@@ -15,7 +15,7 @@ _MOST: Final = 8
 
 @click.command(
     epilog=examples(
-        "tokbench compatible tokbench_bpe:gpt2 utf8_bytes",
+        "tokbench compatible gpt-4o llama-3",
         "tokbench compatible utf8_bytes utf8_bytes --require same --json",
     )
 )

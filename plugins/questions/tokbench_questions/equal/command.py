@@ -12,7 +12,7 @@ from tokbench.command import common_options, examples, json_option, print_json, 
 
 @click.command(
     epilog=examples(
-        "tokbench equal tokbench_bpe:gpt2 tokbench_bpe:gpt2",
+        "tokbench equal gpt-4o llama-3",
         "tokbench equal gpt-4o tokenizer.json --json",
     )
 )

@@ -8,7 +8,7 @@ from tokbench.command import common_options, examples, json_option, print_json, 
 
 
 @click.command(
-    epilog=examples("tokbench budget gpt-4o modernbert --texts texts", "tokbench budget gpt-4o llama-3 --limit 64 --json")
+    epilog=examples("tokbench budget gpt-4o modernbert --texts texts", "tokbench budget gpt-4o llama-3 --json")
 )
 @click.argument("cut_by", metavar="A")
 @click.argument("embed_by", metavar="B")

@@ -16,8 +16,8 @@ import tokbench
 from tokbench.command import texts_by_group
 from tokbench_questions.ate import ate
 from tokbench_questions.ate.candidates import from_texts
-from tokbench_questions.ate.command import ate as command
 from tokbench_questions.ate.pair_counts import PairCounts, merged
+from tokbench_questions.commands.ate import ate as command
 
 SPLIT = r" ?\w+|\s|[^\w\s]"
 

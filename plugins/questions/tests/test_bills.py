@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench_questions.bills import BillRow, bills, read_rows, write_rows
-from tokbench_questions.bills.command import bills as command
 from tokbench_questions.bills.fit import shipped_texts
+from tokbench_questions.commands.bills import bills as command
 
 NAMES = ["gpt-4", "gpt-4o", "qwen-3", "llama-2"]
 TEXTS = shipped_texts()

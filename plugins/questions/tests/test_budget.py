@@ -9,7 +9,7 @@ from scipy.stats import binom
 import tokbench
 from tokbench.command import texts_by_group
 from tokbench_questions.budget import budget
-from tokbench_questions.budget.command import budget as command
+from tokbench_questions.commands.budget import budget as command
 
 
 class Characters:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench_questions.byte_table import bits_per_byte, byte_table
-from tokbench_questions.byte_table.command import byte_table as command
+from tokbench_questions.commands.byte_table import byte_table as command
 
 TEXTS = {"en": ["the cat sat on the mat", ""], "fr": ["une née à l'été"]}
 

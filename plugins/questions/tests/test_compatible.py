@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench_questions.compatible.command import compatible as command
+from tokbench_questions.commands.compatible import compatible as command
 from tokbench_questions.compatible.compatible import compatible
 
 TEXTS = ["the thin thing", "thin"]

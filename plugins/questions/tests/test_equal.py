@@ -10,7 +10,7 @@ import regex
 from click.testing import CliRunner
 
 import tokbench
-from tokbench_questions.equal.command import equal as command
+from tokbench_questions.commands.equal import equal as command
 from tokbench_questions.equal.equal import equal
 from tokbench_questions.equal.patterns import UndecidedError, compare_patterns
 

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.command import texts_by_group
+from tokbench_questions.commands.total import total as command
 from tokbench_questions.total import total
 from tokbench_questions.total.blocks import files_of, read_blocks
-from tokbench_questions.total.command import total as command
 
 
 def sample_folder(folder):

@@ -60,7 +60,7 @@ def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
     Args:
         tokenizer: a published name such as ``gpt-4o``, ``backend:value``, the name of a backend, or a file
             (``tokenizer.json``, ``.tiktoken``, ``.model``); or a tokenizer object of ``tokenizers``, ``transformers``,
-            ``tiktoken`` or ``sentencepiece``.
+            ``tiktoken`` or ``sentencepiece``; or a tokenizer of tokbench, which is returned as it is.
         **options: further options of the backend.
 
     Raises:
@@ -74,6 +74,8 @@ def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
     registry = load_registry()
     name = tokenizer if isinstance(tokenizer, str) else type(tokenizer).__name__
     resolved = Grammar(registry).resolve(name) if name is tokenizer else of_object(tokenizer, registry)
+    if resolved is None and isinstance(tokenizer, Tokenizer) and not options:
+        return tokenizer
     if resolved is None:
         raise InputError(f"{name} is not a tokenizer that a backend knows; give a name, or a file as text")
     backend, given = resolved.with_options(options, name)

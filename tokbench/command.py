@@ -1,4 +1,4 @@
-"""What a command of a package is made of: options and output as those of tokbench, and the texts that users name.
+"""What a command of a package is made of: the options and output of all others, and the texts that users name.
 
 >>> [*texts_by_group("sample")][:3]
 ['am', 'ar', 'bn']
@@ -6,15 +6,11 @@
 
 from __future__ import annotations
 
-import glob
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Any, Final
 
 from tokbench.terminal.number_table import print_numbers
 from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say
-
-if TYPE_CHECKING:
-    from tokbench.terminal.folder_texts import FolderCorpus
 
 __all__ = [
     "TOKENIZER",
@@ -49,22 +45,15 @@ def texts_by_group(where: str) -> dict[str, list[str]]:
     Prose has a document in each line, a row is one, and so is a file of code. ``sample`` is the text that ships with
     tokbench. Raises InputError if there is no text.
     """
-    from tokbench.terminal.folder_texts import corpora_of, opened, read_texts
+    from tokbench.terminal.folder_texts import corpora_of, entry, opened, read_texts
 
     if where == _SAMPLE:
-        sources = [opened(_SAMPLE, {"part": "all"})]
+        chosen: list[dict[str, Any]] = [{"source": _SAMPLE, "part": "all"}]
     else:
-        sources = [
-            opened(corpus.source, {**corpus.keys, "path": glob.escape(str(path)), **_unit(corpus)})
-            for corpus in corpora_of(read_texts(where)).values()
-            for path in dict.fromkeys(chain(*corpus.groups.values()))
-        ]
+        texts = read_texts(where)
+        chosen = [dict(entry(corpus, texts, Path(), holdout=0.0)) for corpus in corpora_of(texts).values()]
     groups: dict[str, list[str]] = {}
-    for source in sources:
-        for document in source.documents():
+    for keys in chosen:
+        for document in opened(keys.pop("source"), keys).documents():
             groups.setdefault(document.group, []).append(document.text)
     return groups
-
-
-def _unit(corpus: FolderCorpus) -> dict[str, str]:
-    return {"document": "file" if corpus.is_code else "line"} if corpus.source == "text" else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import string
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal, NamedTuple
@@ -291,7 +292,7 @@ class GroupedFileOptions(PathOptions):
     groups: tuple[str, ...] = Field(default=(), description="groups to read, such as [en, de]; default: all")
 
 
-class SourceFiles:
+class SourceFiles(ABC):
     """The chosen files of a source in the order of their names, and the template of their groups.
 
     By default very many files are one group; a note says so. A source adds ``documents_of`` a file.
@@ -323,9 +324,9 @@ class SourceFiles:
             if not number:
                 self.faults.add(EMPTY, readable_name(path))
 
+    @abstractmethod
     def documents_of(self, path: Path) -> Iterator[Document]:
         """Yield the documents of a file."""
-        raise NotImplementedError
 
     @property
     def files(self) -> Sequence[Path]:

@@ -1,4 +1,4 @@
-"""Reads measured tokens, and fits them: those of a tokenizer and a constant, on the text or on a changed text."""
+"""Explains measured tokens by a tokenizer and a constant, on the text or on a changed text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+import tokbench
 from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, decode_utf8, encode_batch
-from tokbench_questions.loading import loaded
 
 _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
     "": lambda text: text,
@@ -141,7 +141,7 @@ class _Model:
     def counts(self, name: str, change: str) -> list[int]:
         """Return the tokens of each changed text; nothing if the tokenizer cannot be loaded."""
         if name not in self._tokenizers:
-            self._tokenizers[name] = attempt(lambda: loaded(name))
+            self._tokenizers[name] = attempt(lambda: tokbench.load(name))
         tokenizer = self._tokenizers[name]
         if isinstance(tokenizer, Failure):
             return []
@@ -189,7 +189,7 @@ def bills(
         models.setdefault(row.model, []).append(row)
     named = {model: some[0].tokenizer for model, some in models.items()} | dict(tokenizers or {})
     names = local_names() if candidates is None else candidates
-    kept: dict[str, Tokenizer | Failure] = {name: loaded(name) for name in named.values() if name}
+    kept: dict[str, Tokenizer | Failure] = {name: tokbench.load(name) for name in named.values() if name}
     return tuple(_bill(_Model(some, kept), named[model], names) for model, some in models.items())
 
 

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+import tokbench
 from tokbench.plugin import InputError, Tokenizer, encode_batch
-from tokbench_questions.loading import loaded
 
 SHARES: Final = (0.05, 0.001)
 """The shares of chunks that may overflow: 95 % and 99.9 % fit."""
@@ -62,7 +62,7 @@ def budget(
 
     if limit - special < 1:
         raise InputError(f"the limit {limit} has no room for text: {special} are special; raise --limit")
-    cutter, embedder = loaded(cut_by), loaded(embed_by)
+    cutter, embedder = tokbench.load(cut_by), tokbench.load(embed_by)
     texts = texts_by_group("sample") if texts is None else texts
     return tuple(_group(cutter, embedder, name, some, limit - special) for name, some in texts.items())
 

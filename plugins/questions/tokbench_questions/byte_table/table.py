@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+import tokbench
 from tokbench.plugin import HasTokenBytes, InputError, Tokenizer, decode_batch, encode_batch, from_lists, valid_unicode
-from tokbench_questions.loading import loaded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -71,7 +71,7 @@ def byte_table(
     """
     from tokbench.command import texts_by_group
 
-    tokenizer = loaded(tokenizer)
+    tokenizer = tokbench.load(tokenizer)
     ids = tokenizer.vocab_size
     if not isinstance(tokenizer, HasTokenBytes):
         raise InputError("the tokenizer has no bytes of single ids; load it with another backend")

@@ -10,12 +10,7 @@ import click
 from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say
 
 
-@click.command(
-    epilog=examples(
-        "tokbench equal gpt-4o llama-3",
-        "tokbench equal gpt-4o tokenizer.json --json",
-    )
-)
+@click.command(epilog=examples("tokbench equal gpt-4o llama-3", "tokbench equal gpt-4o tokenizer.json --json"))
 @click.argument("one", metavar="A")
 @click.argument("other", metavar="B")
 @click.option("--minutes", type=click.FloatRange(min=0.01), default=10.0, show_default=True, help="The most time.")
@@ -45,5 +40,6 @@ def equal(one: str, other: str, *, minutes: float, as_json: bool) -> None:
             say(f"not proved: {reason}")
         if answer.stopped:
             say(f"stopped after {minutes:g} minutes: give --minutes more to try the other texts")
-        say(f"{answer.texts:,} texts had the same ids")
+        if answer.texts:
+            say(f"{answer.texts:,} texts had the same ids")
     sys.exit({"equal": 0, "different": 1, "unknown": 3}[answer.verdict])

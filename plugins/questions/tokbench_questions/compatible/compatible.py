@@ -117,10 +117,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     ('subset', (9, 5), 0.4)
     """
     names = [_file(name) if isinstance(name, str) else "" for name in (one, other)]
-    first, second = loaded = [
-        tokbench.load(name) if isinstance(given, str) else given
-        for name, given in zip(names, (one, other), strict=True)
-    ]
+    first, second = loaded = [tokbench.load(name or given) for name, given in zip(names, (one, other), strict=True)]
     documents = [t for some in texts_by_group(texts).values() for t in some] if isinstance(texts, str) else [*texts]
     if not documents:
         raise InputError("there is no text to compare: give a file with text")

@@ -83,7 +83,7 @@ def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0
     >>> found.text, found.ids
     (' 1', ([257], [32, 49]))
     """
-    first, second = (tokbench.load(name) if isinstance(name, str) else name for name in (one, other))
+    first, second = tokbench.load(one), tokbench.load(other)
     if pickle.dumps(first) == pickle.dumps(second):
         return Equality("equal", 0)
     recipes = read_recipe(first), read_recipe(second)
@@ -120,7 +120,7 @@ class _Search:
     def run(self, differences: Sequence[Difference]) -> list[str]:
         """Return some of the first texts that differ, short ones first."""
         targeted = [text for difference in differences for text in difference.probes]
-        for number, (_, texts) in enumerate(probes(*self._both)):
+        for number, texts in enumerate(probes(*self._both)):
             found: list[str] = []
             for batch in self._batches(iter([*targeted, *texts]) if number == 1 else texts):
                 found += self._differing(batch)

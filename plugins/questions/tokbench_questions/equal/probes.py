@@ -6,7 +6,7 @@ import random
 import unicodedata
 from collections.abc import Iterator
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 
@@ -22,34 +22,27 @@ _LONGEST_RUN: Final = 130
 _JOINS: Final = 100_000
 
 
-class Probes(NamedTuple):
-    """Some texts, and what they are."""
-
-    what: str
-    texts: Iterator[str]
-
-
-def probes(one: Tokenizer, other: Tokenizer) -> Iterator[Probes]:
-    """Yield all texts to look at, in groups.
+def probes(one: Tokenizer, other: Tokenizer) -> Iterator[Iterator[str]]:
+    r"""Yield groups of texts to look at; the first has every code point alone.
 
     >>> import tokbench
     >>> tokenizer = tokbench.load("utf8_bytes")
-    >>> [group.what for group in probes(tokenizer, tokenizer)][:2]
-    ['every code point', 'special tokens as text']
+    >>> next(next(probes(tokenizer, tokenizer)))
+    '\x00'
     """
     points = _assigned()
-    yield Probes("every code point", iter(points))
-    yield Probes("special tokens as text", _names(one, other))
-    yield Probes("pairs of kinds of characters", map("".join, product(_KINDS, repeat=2)))
-    yield Probes("decomposed characters", _decomposed(points))
-    yield Probes("triples of kinds of characters", map("".join, product(_KINDS, repeat=3)))
-    yield Probes("four and five characters", (text for k in (4, 5) for text in map("".join, product(_MAIN, repeat=k))))
-    yield Probes("runs", (kind * k for k in range(4, _LONGEST_RUN) for kind in _KINDS))
+    yield iter(points)
+    yield _names(one, other)
+    yield map("".join, product(_KINDS, repeat=2))
+    yield _decomposed(points)
+    yield map("".join, product(_KINDS, repeat=3))
+    yield ("".join(some) for size in (4, 5) for some in product(_MAIN, repeat=size))
+    yield (kind * size for size in range(4, _LONGEST_RUN) for kind in _KINDS)
     tokens = list(dict.fromkeys([*_texts(one), *_texts(other)]))
-    yield Probes("the text of every id", iter(tokens))
-    yield Probes("the text of every id after a space", (f" {token}" for token in tokens))
-    yield Probes("every code point next to others", (place.format(c) for place in _AROUND for c in points))
-    yield Probes("joins of two tokens", _joined(tokens))
+    yield iter(tokens)
+    yield (f" {token}" for token in tokens)
+    yield (place.format(point) for place in _AROUND for point in points)
+    yield _joined(tokens)
 
 
 def _assigned() -> list[str]:

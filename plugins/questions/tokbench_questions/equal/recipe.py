@@ -228,21 +228,18 @@ def _tokens(one: Recipe, other: Recipe) -> Iterator[Difference]:
     every = [*one.ids, *(token for token in other.ids if token not in one.ids)]
     wholes = _looked(one) ^ _looked(other)
     differing = [token for token in every if one.ids.get(token) != other.ids.get(token)]
+    reached = {*one.merges, *other.merges, *_looked(one), *_looked(other)}  # only text can be a chunk that is looked up
+    lacking = [token for token in differing if (token in one.ids) != (token in other.ids)]
     for stage, tokens in (
-        ("token", [token for token in differing if (token in one.ids) != (token in other.ids)]),
+        ("token", [token for token in lacking if token in reached]),
         ("ids", [token for token in differing if token in one.ids and token in other.ids]),
         ("whole chunks", [token for token in wholes if token not in differing]),
         ("merges", [token for token in one.merges if other.merges.get(token, one.merges[token]) != one.merges[token]]),
     ):
-        if tokens := [token for token in tokens if stage != "token" or token in _reached(one, other)]:
+        if tokens:
             shown = ", ".join(repr(token)[1:] for token in tokens[:_SHOWN])
             more = f" and {len(tokens) - _SHOWN:,} more" if len(tokens) > _SHOWN else ""
             yield Difference(stage, f"{shown}{more}", tuple(_joins(tokens, one, other)))
-
-
-def _reached(one: Recipe, other: Recipe) -> set[bytes]:
-    """Return the tokens that can be in ids: of those that are looked up, only text can be a chunk."""
-    return {*one.merges, *other.merges, *_looked(one), *_looked(other)}
 
 
 def _orders(one: Recipe, other: Recipe) -> Iterator[Difference]:

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+import tokbench
 from tokbench.plugin import InputError, Tokenizer, encode_batch
-from tokbench_questions.loading import loaded
 from tokbench_questions.total.blocks import CorpusFile, documents_of, files_of, read_blocks
 
 _BLOCKS: Final = 400
@@ -93,7 +93,7 @@ def total(
     block = min(max(int(size * sample / _BLOCKS), _SMALLEST), _LARGEST)
     share = max(sample, _FEWEST * block / size)
     units = [_unit(file, block, share) for file in files]
-    random, encoder = np.random.default_rng(seed), loaded(tokenizer)
+    random, encoder = np.random.default_rng(seed), tokbench.load(tokenizer)
     strata = [_estimate(name, some, _draw(some, random, encoder, field)) for name, some in _strata(units).items()]
     tokens, reach, read = sum(x.tokens for x in strata), _reach(strata), sum(x.read for x in strata)
     return CorpusTotal(tokens, tokens - reach, tokens + reach, size, read, tuple(strata), left_out)

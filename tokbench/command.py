@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tokbench.terminal.number_table import print_numbers
 from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say
@@ -48,12 +48,13 @@ def texts_by_group(where: str) -> dict[str, list[str]]:
     from tokbench.terminal.folder_texts import corpora_of, entry, opened, read_texts
 
     if where == _SAMPLE:
-        chosen: list[dict[str, Any]] = [{"source": _SAMPLE, "part": "all"}]
+        sources = [opened(_SAMPLE, {"part": "all"})]
     else:
         texts = read_texts(where)
-        chosen = [dict(entry(corpus, texts, Path(), holdout=0.0)) for corpus in corpora_of(texts).values()]
+        entries = [entry(corpus, texts, Path(), holdout=0.0) for corpus in corpora_of(texts).values()]
+        sources = [opened(str(keys.pop("source")), keys) for keys in entries]
     groups: dict[str, list[str]] = {}
-    for keys in chosen:
-        for document in opened(keys.pop("source"), keys).documents():
+    for source in sources:
+        for document in source.documents():
             groups.setdefault(document.group, []).append(document.text)
     return groups

@@ -154,6 +154,16 @@ def test_two_processes_count_as_one(tmp_path, small):
     assert rows(tmp_path / "two") == expected(documents, "gpt4")
 
 
+def test_an_empty_table_changes_no_byte(tmp_path, small):
+    folder = write(tmp_path / "in", texts(30, 30))
+    counted(folder, tmp_path / "one")
+    counted(write(tmp_path / "empty", [""]), tmp_path / "nothing")
+    for name, tables in (("alone", ["one"]), ("both", ["one", "nothing"])):
+        add_tables([tmp_path / table for table in tables], tmp_path / name, 1 << 28)
+    alone, both = (pq.read_table(tmp_path / name).replace_schema_metadata() for name in ("alone", "both"))
+    assert alone.equals(both)
+
+
 def test_goes_on_after_a_failure(tmp_path, small, monkeypatch):
     documents = texts(30, 300, seed=3)
     folder = write(tmp_path / "in", documents)

@@ -23,7 +23,7 @@ def equal(one: str, other: str, *, minutes: float, as_json: bool) -> None:
 
     Exit codes: 0 proved equal; 1 different; 2 bad input; 3 no difference found, but not proved.
     """
-    from tokbench_questions.equal.equal import equal as compare
+    from tokbench_questions.equal import equal as compare
 
     answer = compare(one, other, minutes=minutes)
     if as_json:

@@ -7,19 +7,15 @@ are covered by the finitely many states of two machines that read the same text.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
+from math import inf
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import regex
-from numpy.typing import NDArray
 
-_CODE_POINTS: Final = 0x110000
-_SURROGATES: Final = range(0xD800, 0xE000)
 _END: Final = -1
 """The class that is read after the last code point."""
 
@@ -29,24 +25,27 @@ _INNER: Final = bytes(range(0x80, 0xC0))
 
 _MOST_SETS: Final = 62
 _MOST_STATES: Final = 200_000
-_MOST_COPIES: Final = 64
 _LOOKED_AT: Final = 400
 _SHOWN: Final = 12
+
+_SET: Final = (
+    r"\[(?:\\.(?:\{\w+\})?|\[:\^?\w+:\]|(?!&&|--)[^\[\]\\])+\]|\\[pP]\{\^?[\w=]+\}|\\[pP]\w|\\x\{?[0-9A-Fa-f]+\}?"
+    r"|\\[^bBAGKkQEXRhHzZ0-9]|[^\\\[\](){}*+?|^$]"
+)
+# Only after \s++ all engines agree that $ is the end of the text.
+_TOKEN: Final = regex.compile(
+    rf"(?P<set>{_SET})|\(\?(?P<look>[!=])(?P<ahead>{_SET})\)|\(\?(?P<group>i|-i|):|(?P<close>\))|(?P<or>\|)"
+    r"|(?P<repeat>[?*+]|\{(?P<least>\d+)(?P<to>,(?P<most>\d*))?\})(?P<how>[?+]?)|(?P<end>(?<=\\s\+\+)\$)|(?P<other>.)",
+    regex.DOTALL,
+)
 
 
 class UndecidedError(Exception):
     """A pattern has something that the machine cannot do."""
 
 
-Emit = Callable[[], object]
-"""Emits the instructions of a part of a pattern."""
-
-Word = tuple[tuple[str, ...], ...]
-"""Examples of each code point of a text."""
-
-
-def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None) -> Word:
-    r"""Return a shortest text that two patterns cut differently; nothing if there is none.
+def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None) -> list[str]:
+    r"""Return some shortest texts that two patterns cut differently; none if there are none.
 
     With ``tokens`` a cut that no token can cross is no difference: merges would not cross it either.
 
@@ -54,266 +53,179 @@ def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None
         UndecidedError: a pattern leaves gaps, or has a lookbehind, a group that is captured, or the like.
 
     >>> compare_patterns(r"\s+(?!\S)|\s+|\S+", r"\s++$|\s+(?!\S)|\s|\S++")
-    ()
-    >>> [some[0] for some in compare_patterns(r"\p{N}{1,2}|\P{N}", r"\p{N}{1,3}|\P{N}")]
-    ['0', '0', '0']
+    []
+    >>> compare_patterns(r"\p{N}{1,2}|\P{N}", r"\p{N}{1,3}|\P{N}")[0]
+    '000'
     >>> compare_patterns(r"\s+|\S+", r"\n|[^\S\n]+|\S+", [b"  ", b"a\n"])
-    ()
+    []
     """
     sets: dict[str, int] = {}
-    programs = [_Compiler(pattern, sets).program() for pattern in (one, other)]
-    classes = _Classes.of(list(sets))
+    trees = [_tree(_TOKEN.finditer(pattern), sets) for pattern in (one, other)]
+    classes = _Classes(list(sets))
+    machines = [_Machine(tree, classes) for tree in trees]
     crossing = None if tokens is None else _Crossing(tokens, classes)
-    return _walk(_Machine(programs[0], classes), _Machine(programs[1], classes), classes, crossing)
+    return classes.texts(_walk(machines, crossing))
 
 
-class _Op(NamedTuple):
-    """One instruction: read a set, try two ways in turn, look at the next code point, or match."""
+class _Node(NamedTuple):
+    """A part of a pattern: a set to read, or to look at; the end of a text; alternatives; or a repeated part."""
 
     kind: str
     set: int = 0
-    first: int = 0
-    second: int = 0
+    branches: tuple[Thread, ...] = ()
+    least: int = 0
+    most: float = 0
+
+    def ways(self) -> Sequence[Thread]:
+        """Return what alternatives or a repetition may be, the preferred one first."""
+        if self.kind == "any":
+            return self.branches
+        if not self.most:
+            return [()]
+        more = (*self.branches[0], self._replace(least=max(self.least - 1, 0), most=self.most - 1))
+        if self.least:
+            return [more]
+        if self.kind == "possessive":
+            return [more, (_Node("unless", self.set),)]
+        return [(), more] if self.kind == "lazy" else [more, ()]
 
 
-class _Compiler:
-    """Reads the part of the regular expressions that splits are written in."""
+Thread = tuple[_Node, ...]
+"""What of a pattern has yet to match."""
 
-    def __init__(self, pattern: str, sets: dict[str, int]) -> None:
-        self._pattern, self._at, self._sets, self._flags = pattern, 0, sets, ""
-        self._ops: list[_Op] = []
+State = tuple[Thread, ...]
+"""All ways to match, the preferred one first."""
 
-    def program(self) -> list[_Op]:
-        self._alternatives()()
-        if self._at < len(self._pattern):
-            raise UndecidedError(f"a parenthesis too many at {self._at}")
-        self._emit("match")
-        return self._ops
 
-    def _emit(self, kind: str, set_: int = 0, first: int = 0, second: int = 0) -> int:
-        self._ops.append(_Op(kind, set_, first, second))
-        return len(self._ops) - 1
+def _tree(tokens: Iterator[Any], sets: dict[str, int], flags: str = "") -> _Node:
+    """Read a pattern, or a group to its end, in the part of the regular expressions that splits are written in."""
+    branches: list[list[_Node]] = [[]]
+    for token in tokens:
+        if token["close"]:
+            break
+        if token["or"]:
+            branches.append([])
+        elif token["group"] is not None:
+            branches[-1].append(_tree(tokens, sets, {"i": "i", "-i": ""}.get(token["group"], flags)))
+        elif token["repeat"]:
+            branches[-1].append(_repeated(branches[-1].pop(), token))
+        elif token["end"]:
+            branches[-1].append(_Node("end"))
+        elif token["other"]:
+            raise UndecidedError(repr(token.string[token.start() : token.start() + 6]))
+        else:
+            kind = {"!": "unless", "=": "if", None: "read"}[token["look"]]
+            text = token["set"] or token["ahead"]
+            branches[-1].append(_Node(kind, sets.setdefault(f"(?{flags}:{text})", len(sets))))
+    return _Node("any", branches=tuple(map(tuple, branches)))
 
-    def _take(self, expected: str) -> bool:
-        found = self._pattern.startswith(expected, self._at)
-        self._at += len(expected) * found
-        return found
 
-    def _alternatives(self) -> Emit:
-        branches = [self._sequence()]
-        while self._take("|"):
-            branches.append(self._sequence())
-        return lambda: self._emit_choice(branches)
-
-    def _emit_choice(self, branches: list[Emit]) -> None:
-        jumps = []
-        for branch in branches[:-1]:
-            fork = self._emit("fork")
-            branch()
-            jumps.append(self._emit("fork"))
-            self._ops[fork] = _Op("fork", 0, fork + 1, len(self._ops))
-        branches[-1]()
-        for jump in jumps:
-            self._ops[jump] = _Op("fork", 0, len(self._ops), len(self._ops))
-
-    def _sequence(self) -> Emit:
-        parts = []
-        while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
-            parts.append(self._repeated())
-        return lambda: [part() for part in parts]
-
-    def _repeated(self) -> Emit:
-        atom, read = self._atom()
-        counts = regex.compile(r"\{(\d+)(,(\d*))?\}|[?*+]").match(self._pattern, self._at)
-        if not counts:
-            return atom
-        self._at = counts.end()
-        least, most = {"?": (0, 1), "*": (0, None), "+": (1, None)}.get(counts[0], (None, None))
-        if least is None:
-            least = int(counts[1])
-            most = least if counts[2] is None else int(counts[3]) if counts[3] else None
-        if max(least, most or 0) > _MOST_COPIES:
-            raise UndecidedError(f"{counts[0]} repeats too often")
-        lazy, possessive = self._take("?"), self._take("+")
-        if possessive and read is None:
-            raise UndecidedError("a possessive group")
-        stop = read if possessive else None
-        return lambda: self._emit_repeat(atom, least, most, stop, lazy=lazy)
-
-    def _emit_repeat(self, atom: Emit, least: int, most: int | None, stop: int | None, *, lazy: bool) -> None:
-        for _ in range(least):
-            atom()
-        forks = []
-        for _ in range(1 if most is None else most - least):
-            forks.append(self._emit("fork"))
-            atom()
-        if most is None:  # back to the only fork
-            self._emit("fork", 0, forks[0], forks[0])
-        done = None if stop is None else self._emit("fork")  # all copies read: nothing is forbidden after them
-        leave = len(self._ops)
-        if stop is not None and done is not None:
-            self._emit("unless", stop)
-            after = leave if most is None else leave + 1
-            self._ops[done] = _Op("fork", 0, after, after)
-        for fork in forks:
-            self._ops[fork] = _Op("fork", 0, *((leave, fork + 1) if lazy else (fork + 1, leave)))
-
-    def _atom(self) -> tuple[Emit, int | None]:
-        """Return what emits an atom, and its set if it is one."""
-        if self._take("(?!"):
-            return self._look("unless"), None
-        if self._take("(?="):
-            return self._look("if"), None
-        # Elsewhere engines disagree on whether the end of a line is meant.
-        if self._pattern.endswith(r"\s++", 0, self._at) and self._take("$"):
-            return lambda: self._emit("end"), None
-        if self._take("("):
-            return self._group(), None
-        read = self._set()
-        return lambda: self._emit("read", read), read
-
-    def _look(self, kind: str) -> Emit:
-        read = self._set()
-        if not self._take(")"):
-            raise UndecidedError("a look at more than the next character")
-        return lambda: self._emit(kind, read)
-
-    def _group(self) -> Emit:
-        flags = regex.compile(r"\?(i?)(-i)?:").match(self._pattern, self._at)
-        if not flags:
-            raise UndecidedError(f"the group ({self._pattern[self._at : self._at + 3]}")
-        before, self._at = self._flags, flags.end()
-        self._flags = "" if flags[2] else flags[1] or before
-        inside = self._alternatives()
-        self._flags = before
-        if not self._take(")"):
-            raise UndecidedError("a group without an end")
-        return inside
-
-    def _set(self) -> int:
-        atom = regex.compile(
-            r"\[(?:\\.(?:\{\w+\})?|\[:\^?\w+:\]|[^\[\]\\])+\]|\\[pP]\{\^?[\w=]+\}|\\[pP]\w|\\x\{?[0-9A-Fa-f]+\}?|\\[^bBAGKkQEXRhHzZ0-9]|[^\\\[\](){}*+?|^$]"
-        ).match(self._pattern, self._at)
-        if not atom or "&&" in atom[0] or "--" in atom[0]:
-            raise UndecidedError(f"{self._pattern[self._at : self._at + 6]!r}")
-        self._at = atom.end()
-        return self._sets.setdefault(f"(?{self._flags}:{atom[0]})" if self._flags else atom[0], len(self._sets))
+def _repeated(node: _Node, token: Any) -> _Node:
+    kind = {"": "greedy", "?": "lazy", "+": "possessive"}[token["how"]]
+    if kind == "possessive" and node.kind != "read":
+        raise UndecidedError("a possessive group")
+    least = int(token["least"] or token["repeat"] == "+")
+    most = "1" if token["repeat"] == "?" else token["most"] if token["to"] else token["least"]
+    return _Node(kind, node.set, ((node,),), least, int(most) if most else inf)
 
 
 @cache
 def every_code_point() -> str:
-    """Return a text of all code points."""
-    return "".join(map(chr, (*range(_SURROGATES.start), *range(_SURROGATES.stop, _CODE_POINTS))))
+    """Return a text of all code points, each at its place."""
+    return "".join(map(chr, range(0x110000)))
 
 
-@dataclass(frozen=True)
 class _Classes:
     """The code points that no set treats apart, by number."""
 
-    members: list[int]
-    """For each class a bit for each set that has it."""
-    examples: list[tuple[str, ...]]
-    numbers: NDArray[np.int64]
-    """The class of each code point."""
-
-    @classmethod
-    def of(cls, sets: list[str]) -> _Classes:
+    def __init__(self, sets: Sequence[str]) -> None:
         if len(sets) > _MOST_SETS:
             raise UndecidedError("too many sets of characters")
-        every = every_code_point()
-        bits: NDArray[np.int64] = np.zeros(len(every), dtype=np.int64)
+        bits = np.zeros(len(every_code_point()), dtype=np.int64)
         for number, one in enumerate(sets):
-            for match in regex.finditer(f"(?:{one})+", every):
+            for match in regex.finditer(f"{one}+", every_code_point()):
                 bits[match.start() : match.end()] |= 1 << number
-        members, classes = np.unique(bits, return_inverse=True)
-        points = np.array([*range(_SURROGATES.start), *range(_SURROGATES.stop, _CODE_POINTS)])
-        numbers = np.zeros(_CODE_POINTS, dtype=np.int64)
-        numbers[points] = classes
-        firsts = (points[classes == k][:_LOOKED_AT].tolist() for k in range(len(members)))
-        return cls(members.tolist(), [tuple(_telling(map(chr, some))) for some in firsts], numbers)
+        bits[0xD800:0xE000] = bits[0xE000]  # surrogates are in no text
+        members, self.of = np.unique(bits, return_inverse=True)
+        self.members: list[int] = members.tolist()
+        """For each class a bit for each set that has it."""
+
+    def texts(self, word: Sequence[int]) -> list[str]:
+        """Return texts of these classes. Control characters are last: they are merged least."""
+        spans = [map(chr, np.flatnonzero(self.of == number)[:_LOOKED_AT].tolist()) for number in word]
+        shown = [
+            sorted(span, key=lambda char: (not char.isprintable() and char not in "\n\r\t", char)) for span in spans
+        ]
+        return [
+            "".join(chars[(k + i * j) % min(len(chars), _SHOWN)] for i, chars in enumerate(shown))
+            for k, j in product(range(_SHOWN if word else 0), repeat=2)
+        ]
 
 
-def _telling(some: Iterable[str]) -> list[str]:
-    """Put what ordinary texts have first: control characters are merged least."""
-    return sorted(some, key=lambda char: (not char.isprintable() and char not in "\n\r\t", char))[:_SHOWN]
-
-
-@dataclass
 class _Machine:
-    """Runs a program: a state is the tuple of its threads, the preferred one first."""
+    """Runs a pattern."""
 
-    ops: list[_Op]
-    classes: _Classes
-    steps: dict[Any, tuple[bool, tuple[int, ...]]] = field(default_factory=dict)
+    def __init__(self, tree: _Node, classes: _Classes) -> None:
+        self.start: State = ((tree,),)
+        self.reads = (_END, *range(len(classes.members)))
+        self._members = [*classes.members, 0]  # the last one for the end
+        self.step = cache(self._step)
+        self._check()
 
-    def step(self, state: tuple[int, ...], read: int) -> tuple[bool, tuple[int, ...]]:
+    def _step(self, state: State, read: int) -> tuple[bool, State]:
         """Return whether a match may end before this class, and the state after it."""
-        if (state, read) not in self.steps:
-            self.steps[state, read] = self._step(
-                state, 0 if read == _END else self.classes.members[read], end=read == _END
-            )
-        return self.steps[state, read]
-
-    def _step(self, state: tuple[int, ...], bits: int, *, end: bool) -> tuple[bool, tuple[int, ...]]:
-        waiting, seen, after = [*reversed(state)], set[int](), list[int]()
+        waiting, seen, after = [*reversed(state)], set[Thread](), list[Thread]()
         while waiting:
-            at = waiting.pop()
-            if at in seen:
+            thread = waiting.pop()
+            if thread in seen:
                 continue
-            seen.add(at)
-            kind, read, first, second = self.ops[at]
-            inside = bool(bits >> read & 1)
-            if kind == "match":
+            seen.add(thread)
+            if not thread:
                 return True, tuple(after)
-            if kind == "fork":
-                waiting += [second, first]
-            elif kind == "read":
-                after += [at + 1] * inside
-            elif {"unless": not inside, "if": inside, "end": end}[kind]:
-                waiting.append(at + 1)
+            node, rest = thread[0], thread[1:]
+            inside = bool(self._members[read] >> node.set & 1)
+            if node.kind == "read":
+                after += [rest] * inside
+            elif node.kind in {"unless", "if", "end"}:
+                waiting += [rest] * {"unless": not inside, "if": inside, "end": read == _END}[node.kind]
+            else:
+                waiting += [(*way, *rest) for way in reversed(node.ways())]
         return False, tuple(after)
+
+    def _check(self) -> None:
+        """Raise an error unless some match begins wherever the last one ended."""
+        queue = [(self.start, False)]
+        seen = {*queue}
+        for state, had in queue:
+            for read in self.reads:
+                ends, after = self.step(state, read)
+                if ends and state == self.start:
+                    raise UndecidedError("it matches empty text")
+                if not (had or ends or after) and (state, read) != (self.start, _END):
+                    raise UndecidedError("it leaves gaps between its matches")
+                if after and (now := (after, had or ends)) not in seen:
+                    seen.add(now)
+                    queue.append(now)
 
 
 class _Run(NamedTuple):
     """A machine in the middle of a text: it guessed where matches ended, and what it then must not find any more."""
 
-    threads: tuple[int, ...] = (0,)
-    begun: bool = False
-    """Whether the match has a code point already."""
-    refuted_by: frozenset[tuple[int, ...]] = frozenset()
-    """Threads of earlier matches that were preferred to the guessed end: if one of them matches, the guess is wrong."""
+    state: State
+    refuted_by: frozenset[State] = frozenset()
+    """States of earlier matches that were preferred to the guessed end: if one of them matches, the guess is wrong."""
 
     def ways(self, machine: _Machine, read: int) -> Iterator[tuple[bool, _Run]]:
         """Yield whether a match is guessed to end before this class, and the run after it."""
-        older = [machine.step(threads, read) for threads in self.refuted_by]
+        older = [machine.step(state, read) for state in self.refuted_by]
         if any(ends for ends, _ in older):
             return
-        kept = {threads for _, threads in older if threads}
-        ends, threads = machine.step(self.threads, read)
-        if threads:
-            yield False, _Run(threads, begun=True, refuted_by=frozenset(kept))
-        if ends and self.begun:
-            again = () if read == _END else machine.step((0,), read)[1]
-            yield True, _Run(again, begun=True, refuted_by=frozenset(kept | {threads} if threads else kept))
-
-
-def _is_whole(machine: _Machine, classes: _Classes) -> bool:
-    """Return whether some match begins wherever the last one ended."""
-    start: tuple[tuple[int, ...], bool] = ((0,), False)
-    seen, queue = {start}, [start]
-    while queue:
-        threads, has = queue.pop()
-        for read in (_END, *range(len(classes.members))):
-            ends, after = machine.step(threads, read)
-            if threads == (0,) and ends:
-                raise UndecidedError("it matches empty text")
-            now = (after, has or ends)
-            if not now[1] and not (threads == (0,) and read == _END) and (read == _END or not after):
-                return False
-            if read != _END and after and now not in seen:
-                seen.add(now)
-                queue.append(now)
-    return True
+        kept = frozenset(state for _, state in older if state)
+        ends, state = machine.step(self.state, read)
+        if state:
+            yield False, _Run(state, kept)
+        if ends:
+            yield True, _Run(machine.step(machine.start, read)[1], kept | {state} if state else kept)
 
 
 class _Crossing:
@@ -321,16 +233,13 @@ class _Crossing:
 
     def __init__(self, tokens: Iterable[bytes], classes: _Classes) -> None:
         self.rows = set[tuple[int, ...]]()
-        many = np.unique(classes.numbers[_ASCII:]).tolist()  # the classes of characters of several bytes
+        many = np.unique(classes.of[_ASCII:]).tolist()  # the classes of characters of several bytes
         for token in tokens:
-            head = len(token) - len(token.lstrip(_INNER))
-            whole = token[head:].decode(errors="ignore")
-            word = tuple(classes.numbers[[*map(ord, whole)]].tolist())
-            cut_off = head + len(whole.encode()) < len(token)
-            for last in many if cut_off else [None]:
-                row = word if last is None else (*word, last)
+            whole = token.lstrip(_INNER)
+            text = whole.decode(errors="ignore")
+            ways = [many] * (whole != token) + [[k] for k in classes.of[[*map(ord, text)]].tolist()]
+            for row in product(*ways, *[many] * (len(text.encode()) < len(whole))):
                 self.rows.update(row[k:] for k in range(len(row) - 1))
-                self.rows.update((first, *row) for first in (many if head and row else ()))
         self.beginnings = {row[:k] for row in self.rows for k in range(1, len(row) + 1)}
 
     def read(self, place: _Place, cuts: tuple[bool, bool], read: int) -> frozenset[tuple[int, tuple[int, ...]]]:
@@ -342,46 +251,34 @@ class _Crossing:
 class _Place(NamedTuple):
     """Both machines in the middle of a text."""
 
-    one: _Run
-    other: _Run
-    last: int
+    runs: tuple[_Run, ...]
+    last: int = _END
     """The class read last."""
-    differ: bool
-    crossing: frozenset[tuple[int, tuple[int, ...]]]
+    differ: bool = False
+    crossing: frozenset[tuple[int, tuple[int, ...]]] = frozenset()
     """Beginnings of tokens that may cross a cut of the other machine, and which machine has no cut there."""
 
 
-def _walk(one: _Machine, other: _Machine, classes: _Classes, crossing: _Crossing | None) -> Word:
-    """Read every text with both machines at once, the shortest ones first."""
-    if not (_is_whole(one, classes) and _is_whole(other, classes)):
-        raise UndecidedError("it leaves gaps between its matches")
-    start = _Place(_Run(), _Run(), _END, differ=False, crossing=frozenset())
-    before: dict[_Place, _Place | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        place = queue.popleft()
-        for read in (_END, *range(len(classes.members))):
-            for (a_ends, a), (b_ends, b) in product(place.one.ways(one, read), place.other.ways(other, read)):
+def _walk(machines: Sequence[_Machine], crossing: _Crossing | None) -> list[int]:
+    """Read every text with both machines at once, the shortest ones first; return the classes of one that differs."""
+    start = _Place(tuple(_Run(machine.start) for machine in machines))
+    before: dict[_Place, list[int]] = {start: []}
+    queue = [start]
+    for place in queue:
+        for read in machines[0].reads:
+            steps = (run.ways(machine, read) for run, machine in zip(place.runs, machines, strict=True))
+            for (a_ends, a), (b_ends, b) in product(*steps):
                 if read == _END:
-                    if a_ends and b_ends and place.differ:
-                        return _word(before, place, classes)
+                    if place.differ:
+                        return before[place]
                     continue
-                differ = place.differ or (crossing is None and a_ends != b_ends)
-                nodes = crossing.read(place, (a_ends, b_ends), read) if crossing and not differ else frozenset()
-                if crossing and any(row in crossing.rows for _, row in nodes):
-                    differ, nodes = True, frozenset()
-                after = _Place(a, b, read, differ, nodes)
+                nodes = crossing.read(place, (a_ends, b_ends), read) if crossing and not place.differ else frozenset()
+                differs = any(row in crossing.rows for _, row in nodes) if crossing else a_ends != b_ends
+                differ = place.differ or differs
+                after = _Place((a, b), read, differ, frozenset() if differ else nodes)
                 if after not in before:
-                    before[after] = place
+                    before[after] = [*before[place], read]
                     queue.append(after)
-        if len(before) > _MOST_STATES:
+        if len(queue) > _MOST_STATES:
             raise UndecidedError("too many states")
-    return ()
-
-
-def _word(before: dict[_Place, _Place | None], place: _Place | None, classes: _Classes) -> Word:
-    word = []
-    while place is not None and place.last != _END:
-        word.append(classes.examples[place.last])
-        place = before[place]
-    return tuple(reversed(word))
+    return []

@@ -70,7 +70,8 @@ def find_files(pattern: Path | str, get: str = "", faults: Faults | None = None)
         taken.setdefault(os.path.realpath(path), path)
     others = [path for path in matching if not path.is_file()]
     if not taken:
-        advice = f"get the files with: {get}" if get else "relative paths start at the configuration file's folder"
+        start = "a relative path starts at the configuration file, or without one at the current folder"
+        advice = f"get the files with: {get}" if get else start
         found = f"{str(others[0])!r} is {kind_of_path(others[0])}, and not a file" if others else ""
         raise InputError(f"{found or f'no file matches {str(pattern)!r}'}; {advice}")
     for path in others:

@@ -81,11 +81,11 @@ def write_rows(path: Path) -> int:
     return len(rows)
 
 
-def read_rows(path: Path) -> list[BillRow]:
+def read_rows(path: Path | str) -> list[BillRow]:
     """Read the rows of a CSV file that have tokens: its columns are ``model``, ``tokens``, ``text``, maybe ``id``."""
     rows, number = [], 1
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
             for number, line in enumerate(csv.DictReader(file), 2):  # noqa: B007 - named in the error
                 text, tokens = line["text"], line["tokens"].strip()
                 if tokens:

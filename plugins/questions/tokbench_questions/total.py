@@ -113,10 +113,10 @@ def estimate(
     block = min(max(int(size * sample / _BLOCKS), _SMALLEST), _LARGEST)
     cut = [file._replace(blocks=math.ceil(file.size / max(block, file.row))) for file in files]
     share, random = max(sample, _FEWEST / sum(file.blocks for file in cut)), np.random.default_rng(seed)
-    strata = []
-    for name, some in _strata(cut if share < 1 else files, share).items():
-        drawn = _draw(some, share, random)
-        strata.append(_stratum(name, some, [x for pair in drawn for x in _count(*pair, tokenizer, field)]))
+    strata = [
+        _stratum(name, some, list(_sample(some, share, random, tokenizer, field)))
+        for name, some in _strata(cut if share < 1 else files, share).items()
+    ]
     tokens, reach, read = sum(x.tokens for x in strata), _reach(strata), sum(x.read for x in strata)
     return CorpusTotal(tokens, tokens - reach, tokens + reach, size, read, tuple(strata))
 
@@ -162,23 +162,17 @@ def _strata(files: Sequence[CorpusFile], share: float) -> Mapping[str, list[Corp
     return strata
 
 
-def _draw(
-    files: Sequence[CorpusFile], share: float, random: np.random.Generator
-) -> Iterator[tuple[CorpusFile, list[int]]]:
-    """Draw blocks of files; yield each file with the numbers of its blocks."""
+def _sample(
+    files: Sequence[CorpusFile], share: float, random: np.random.Generator, tokenizer: Tokenizer, field: str
+) -> Iterator[tuple[int, int]]:
+    """Draw blocks, and yield the bytes and the tokens of each."""
     ends = np.cumsum([file.blocks for file in files])
     wanted = min(int(ends[-1]), max(_PER_STRATUM, round(share * ends[-1])))
     drawn = np.sort(random.choice(ends[-1], wanted, replace=False))
     for file, end, numbers in zip(files, ends, np.split(drawn, np.searchsorted(drawn, ends)), strict=False):
-        if len(numbers):
-            yield file, (numbers - end + file.blocks).tolist()
-
-
-def _count(file: CorpusFile, numbers: Sequence[int], tokenizer: Tokenizer, field: str) -> Iterator[tuple[int, int]]:
-    """Yield the bytes and the tokens of blocks."""
-    for block in read_blocks(file, numbers):
-        _, offsets = encode_batch(tokenizer, _documents(file, block, field))
-        yield len(block), int(offsets[-1])
+        for block in read_blocks(file, (numbers - end + file.blocks).tolist()):
+            _, offsets = encode_batch(tokenizer, _documents(file, block, field))
+            yield len(block), int(offsets[-1])
 
 
 def read_blocks(file: CorpusFile, numbers: Sequence[int]) -> Iterator[bytes]:
@@ -187,7 +181,7 @@ def read_blocks(file: CorpusFile, numbers: Sequence[int]) -> Iterator[bytes]:
     Block ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
     begins at a character; rows are never cut, so that a block may be empty.
     """
-    data, size = _content(file.path), math.ceil(file.size / file.blocks)
+    data, size = _content(file.path) if numbers else b"", math.ceil(file.size / file.blocks)
 
     def edge(place: int) -> int:
         if place == 0:

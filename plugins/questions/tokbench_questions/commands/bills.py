@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.command import TOKENIZER, common_options, examples, json_option, print_json, print_numbers, say
-
-if TYPE_CHECKING:
-    from tokbench_questions.bills import Bill
 
 
 @click.command(epilog=examples("tokbench bills mine.csv --new"))
@@ -40,28 +36,23 @@ def bills(file: Path, given: tuple[str, ...], *, new: bool, as_json: bool) -> No
     if wrong := [model for model, name in pairs.items() if not name]:
         raise click.UsageError(f"-t {wrong[0]}: write it as MODEL=NAME")
     if new:
-        rows = write_rows(file)
-        say(f"wrote {file}: send each of {rows} texts as the only user message, and fill in model and tokens.")
+        number = write_rows(file)
+        say(f"wrote {file}: send each of {number} texts as the only user message, and fill in model and tokens.")
         return
     found = explain(read_rows(file), pairs)
     if as_json:
         print_json({"bills": [asdict(bill) for bill in found]})
     for bill in () if as_json else found:
-        _show(bill)
-    sys.exit(int(any(bill.misfits for bill in found)))
-
-
-def _show(bill: Bill) -> None:
-    more = f"{abs(bill.constant)} tokens {'more' if bill.constant >= 0 else 'fewer'} than {bill.tokenizer}"
-    change = f" ({bill.change})" if bill.change else ""
-    texts = f"each of {bill.cells} texts" if not bill.misfits else f"{bill.fitting} of {bill.cells} texts"
-    if 2 * bill.fitting < bill.cells:
-        say(f"{bill.model}: {bill.tokenizer} does not explain the bill; it bills {more}{change} on {texts} only.")
-    else:
+        more = f"{abs(bill.constant)} tokens {'more' if bill.constant >= 0 else 'fewer'} than {bill.tokenizer}"
+        change = f" ({bill.change})" if bill.change else ""
+        texts = f"{bill.fitting} of {bill.cells} texts" if bill.misfits else f"each of {bill.cells} texts"
         say(f"{bill.model} bills {more}{change} on {texts}.")
-    if bill.others:
-        others = ", ".join(f"{name} ({fitting})" for name, fitting in bill.others.items())
-        say(f"other tokenizers that fit as many texts, or more: {others}")
-    if bill.misfits:
-        rows = [[m.id, f"{m.tokens:,}", f"{m.expected:,}", m.cause or "unknown"] for m in bill.misfits]
-        print_numbers(["text", "billed", "expected", "fits with"], rows)
+        if 2 * bill.fitting < bill.cells:
+            say(f"{bill.tokenizer} does not explain the bill")
+        if bill.others:
+            others = ", ".join(f"{name} ({fitting})" for name, fitting in bill.others.items())
+            say(f"other tokenizers that fit as many texts, or more: {others}")
+        if bill.misfits:
+            rows = [[m.id, f"{m.tokens:,}", f"{m.expected:,}", m.cause or "unknown"] for m in bill.misfits]
+            print_numbers(["text", "billed", "expected", "fits with"], rows)
+    sys.exit(int(any(bill.misfits for bill in found)))

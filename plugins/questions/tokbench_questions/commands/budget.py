@@ -37,9 +37,9 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     into = f"{embed_by}'s limit of {limit:,} tokens ({special} special)"
     claims = [(one.safe[0], one.group) for one in found if one.safe[0]]
     if claims:
-        safe, group = min(claims)
+        least, group = min(claims)
         overflow = f"at most 5 % of the chunks of {group} overflow {into}, with 95 % confidence"
-        say(f"Cut at most {safe:,} tokens of {cut_by}: {overflow}; the tightest of {len(claims)} groups.")
+        say(f"Cut at most {least:,} tokens of {cut_by}: {overflow}; the tightest of {len(claims)} groups.")
     else:
         say(f"The texts are too short to say how many tokens of {cut_by} fit into {into}: no group has 59 chunks.")
     rows = []

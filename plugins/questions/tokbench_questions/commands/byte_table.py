@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say, texts_by_group
-
-if TYPE_CHECKING:
-    from tokbench_questions.byte_table import ByteTable
 
 _FEW = 5
 
@@ -43,20 +39,14 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
     if as_json:
         numbers = {"ids": len(table.sizes), "longest": int(table.sizes.max()), "sizes": output}
         print_json({"tokenizer": tokenizer, "exact": table.exact, **asdict(table), **numbers})
-    else:
-        _show(tokenizer, table)
-        say(f"wrote {output}: int32, one number for each id" if output else "-o FILE writes the table")
-    sys.exit(int(not table.exact))
-
-
-def _show(name: str, table: ByteTable) -> None:
+        sys.exit(int(not table.exact))
     lossy = [group for group in table.groups if group.different]
-    texts, differ = sum(group.texts for group in table.groups), sum(group.different for group in lossy)
+    differ, total = sum(group.different for group in lossy), f"{sum(group.texts for group in table.groups):,} texts"
     if lossy:
-        say(f"{name}: the bytes of the ids differ from the bytes of {differ:,} of {texts:,} texts.")
+        say(f"{tokenizer}: the bytes of the ids differ from the bytes of {differ:,} of {total}.")
     else:
         n_bytes = sum(group.bytes for group in table.groups)
-        say(f"{name}: the bytes of the ids add up to the bytes of each of {texts:,} texts ({n_bytes:,} bytes).")
+        say(f"{tokenizer}: the bytes of the ids add up to the bytes of each of {total} ({n_bytes:,} bytes).")
     if table.wrong:
         shown = ", ".join(f"{one.id} ({one.said!r}, decoded {one.decoded!r})" for one in table.wrong[:_FEW])
         say(f"{len(table.wrong):,} ids decode to other bytes: {shown}")
@@ -67,6 +57,7 @@ def _show(name: str, table: ByteTable) -> None:
         say(f"each document's ids have {table.prefix} byte (a space) that its text does not: subtract it per document")
     if lossy:
         say("not exact in these groups; divide by the bytes of the texts themselves")
-        cells = [(f"{x.texts:,}", f"{x.different:,}", f"{x.bytes:,}", f"{x.counted / x.bytes - 1:+.2%}") for x in lossy]
-        rows = [[group.group, *row] for group, row in zip(lossy, cells, strict=True)]
+        rows = [[x.group, *map(str, (x.texts, x.different, x.bytes)), f"{x.counted / x.bytes - 1:+.2%}"] for x in lossy]
         print_numbers(["group", "texts", "differ", "bytes", "difference"], rows)
+    say(f"wrote {output}: int32, one number for each id" if output else "-o FILE writes the table")
+    sys.exit(int(not table.exact))

@@ -22,7 +22,7 @@ from tokbench.plugin import InputError, Problem, Tokenizer, encode_batch, opened
 
 _PACKED: Final = frozenset({".gz", ".zst"})
 _ROWS: Final = frozenset({".jsonl", ".ndjson"})
-_HEAD: Final = 1 << 18
+_HEAD, _ROWS_HEAD = 1 << 13, 1 << 18
 _BLOCKS: Final = 400
 """Blocks of a sample, where the largest block allows."""
 _FEWEST: Final = 40
@@ -130,7 +130,7 @@ def files_of(corpus: str) -> tuple[list[CorpusFile], list[str]]:
         if path.is_dir() or any(part.startswith(".") for part in inner.parts):
             continue
         data, ending = _content(path), (path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower()
-        head = data[:_HEAD]
+        head = data[: _ROWS_HEAD if ending in _ROWS else _HEAD]
         if not head or b"\0" in head:
             left_out.append(str(inner))
             continue

@@ -1,9 +1,10 @@
 """Bills made of known tokenizers, with planted constants, changes and vocabularies: every cause is found."""
 
-import csv
 import json
 import unicodedata
+from functools import partial
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -12,6 +13,7 @@ from tokbench.command import texts_by_group
 from tokbench_questions.bills import BillRow, bills, read_rows, write_rows
 from tokbench_questions.commands.bills import bills as command
 
+NFKC = partial(unicodedata.normalize, "NFKC")
 NAMES = ["gpt-4", "gpt-4o", "qwen-3", "llama-2"]
 TEXTS = {
     group: texts[0] if "\n" in texts[0] else "\n".join(texts[:5])
@@ -27,10 +29,6 @@ def rows(name, constant, change=lambda text: text, model="m"):
     return [BillRow(model, key, text, len(encode(change(text))) + add(key)) for key, text in TEXTS.items()]
 
 
-def nfkc(text):
-    return unicodedata.normalize("NFKC", text)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("constant", [0, 7, -1])
 def test_vocabulary_and_constant_are_found(name, constant):
@@ -42,8 +40,8 @@ def test_vocabulary_and_constant_are_found(name, constant):
 @pytest.mark.parametrize(
     ("change", "applied"),
     [
-        ("NFC", lambda text: unicodedata.normalize("NFC", text)),
-        ("NFKC", nfkc),
+        ("NFC", partial(unicodedata.normalize, "NFC")),
+        ("NFKC", NFKC),
         ("white space at the ends removed", str.strip),
         ("a space before the text", lambda text: f" {text}"),
     ],
@@ -88,13 +86,9 @@ def test_file_is_written_filled_in_and_read(tmp_path):
         write_rows(path)
     with pytest.raises(tokbench.InputError, match="no row has tokens"):
         read_rows(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert {line["id"]: line["text"] for line in lines} == TEXTS
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0].keys())
-        writer.writeheader()
-        writer.writerows({**line, "tokens": len(line["text"].encode()) + 3} for line in lines)
+    rows_to_fill = pd.read_csv(path)
+    assert dict(zip(rows_to_fill["id"], rows_to_fill["text"], strict=True)) == TEXTS
+    rows_to_fill.assign(tokens=[len(text.encode()) + 3 for text in rows_to_fill["text"]]).to_csv(path)
     shown = CliRunner().invoke(command, [str(path), "-t", "my-model=utf8_bytes"])
     assert (shown.exit_code, "my-model bills 3 tokens more than utf8_bytes on each of 49 texts" in shown.stdout) == (
         0,
@@ -121,7 +115,7 @@ def test_fault_of_a_file_is_named_by_row(tmp_path, line):
 
 @pytest.mark.slow
 def test_published_names_are_tried():
-    found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, nfkc, model="b")])
+    found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, NFKC, model="b")])
     assert [(bill.tokenizer, bill.constant, bill.change) for bill in found] == [
         ("gpt-4o", 7, ""),
         ("gemma-3", 5, "NFKC"),

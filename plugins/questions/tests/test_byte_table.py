@@ -133,7 +133,6 @@ def test_command(tmp_path):
 
 
 def test_command_says_where_bytes_differ(data):
-    shown = CliRunner().invoke(
-        command, [str(data / "hf/t5-small.tokenizer.json"), "--texts", str(data / "ntrex/tha.txt")]
-    )
+    model, texts = data / "hf/t5-small.tokenizer.json", data / "ntrex/tha.txt"
+    shown = CliRunner().invoke(command, [str(model), "--texts", str(texts)])
     assert (shown.exit_code, "1,996 of 1,997" in shown.stdout) == (1, True)

@@ -1,19 +1,25 @@
 """Bills made of known tokenizers, with planted constants, changes and vocabularies: every cause is found."""
 
-import csv
 import json
 import unicodedata
+from functools import partial
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import tokbench
+from tokbench.command import texts_by_group
 from tokbench_questions.bills import BillRow, bills, read_rows, write_rows
-from tokbench_questions.bills.fit import shipped_texts
 from tokbench_questions.commands.bills import bills as command
 
+NFKC = partial(unicodedata.normalize, "NFKC")
 NAMES = ["gpt-4", "gpt-4o", "qwen-3", "llama-2"]
-TEXTS = shipped_texts()
+TEXTS = {
+    group: texts[0] if "\n" in texts[0] else "\n".join(texts[:5])
+    for group, texts in texts_by_group("sample").items()
+    if group not in {"hostile-controls", "hostile-markers"}
+}
 
 
 def rows(name, constant, change=lambda text: text, model="m"):
@@ -23,35 +29,31 @@ def rows(name, constant, change=lambda text: text, model="m"):
     return [BillRow(model, key, text, len(encode(change(text))) + add(key)) for key, text in TEXTS.items()]
 
 
-def nfkc(text):
-    return unicodedata.normalize("NFKC", text)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("constant", [0, 7, -1])
 def test_vocabulary_and_constant_are_found(name, constant):
     [bill] = bills(rows(name, constant), candidates=NAMES)
     assert (bill.tokenizer, bill.change, bill.constant, bill.misfits) == (name, "", constant, ())
-    assert (bill.fitting, bill.same, bill.better) == (49, (), "")
+    assert (bill.fitting, bill.others) == (49, {})
 
 
 @pytest.mark.parametrize(
     ("change", "applied"),
     [
-        ("NFC", lambda text: unicodedata.normalize("NFC", text)),
-        ("NFKC", nfkc),
+        ("NFC", partial(unicodedata.normalize, "NFC")),
+        ("NFKC", NFKC),
         ("white space at the ends removed", str.strip),
         ("a space before the text", lambda text: f" {text}"),
     ],
 )
 def test_change_of_all_texts_is_found(change, applied):
     [bill] = bills(rows("gpt-4o", 7, applied), {"m": "gpt-4o"}, candidates=NAMES)
-    assert (bill.change, bill.constant, bill.misfits, bill.better) == (change, 7, (), "")
+    assert (bill.change, bill.constant, bill.misfits, bill.others) == (change, 7, (), {})
 
 
 def test_another_vocabulary_fits_better():
     [bill] = bills(rows("qwen-3", 11), {"m": "gpt-4o"}, candidates=NAMES)
-    assert (bill.tokenizer, bill.better, 2 * bill.fitting < bill.cells) == ("gpt-4o", "qwen-3", True)
+    assert (bill.tokenizer, next(iter(bill.others.items())), 2 * bill.fitting < 49) == ("gpt-4o", ("qwen-3", 49), True)
 
 
 def test_two_constants_are_found():
@@ -74,55 +76,48 @@ def test_causes_of_single_cells_are_found():
 def test_vocabularies_that_texts_do_not_distinguish_are_named():
     few = [BillRow("m", "a", "aa", 2 + 4), BillRow("m", "b", "bcd", 3 + 4)]
     [bill] = bills(few, candidates=["utf8_bytes", "utf16_units"])
-    assert (bill.tokenizer, bill.same, bill.constant) == ("utf8_bytes", ("utf16_units",), 4)
+    assert (bill.tokenizer, bill.others, bill.constant) == ("utf8_bytes", {"utf16_units": 2}, 4)
 
 
 def test_file_is_written_filled_in_and_read(tmp_path):
     path = tmp_path / "mine.csv"
-    assert write_rows(path, ["a", "b"]) == 98
+    assert CliRunner().invoke(command, [str(path), "--new"]).exit_code == 0
     with pytest.raises(tokbench.InputError, match="another name"):
-        write_rows(path, ["a"])
+        write_rows(path)
     with pytest.raises(tokbench.InputError, match="no row has tokens"):
         read_rows(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert {line["id"]: line["text"] for line in lines} == TEXTS
-    filled = [{**line, "tokens": len(line["text"].encode()) + 3} for line in lines if line["model"] == "a"]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, lines[0].keys())
-        writer.writeheader()
-        writer.writerows(filled)
-    shown = CliRunner().invoke(command, [str(path), "-t", "a=utf8_bytes"])
-    assert (shown.exit_code, "a bills 3 tokens more than utf8_bytes on each of 49 texts" in shown.stdout) == (0, True)
-
-
-def test_texts_are_inline_in_files_or_shipped(tmp_path):
-    (tmp_path / "a.txt").write_text("née", encoding="utf-8")
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "model,tokenizer,id,file,text,tokens\nm,utf8_bytes,,a.txt,,5\nm,,de,,,1\nm,,,,née,4\nm,,en,,,\n", "utf-8"
+    rows_to_fill = pd.read_csv(path)
+    assert dict(zip(rows_to_fill["id"], rows_to_fill["text"], strict=True)) == TEXTS
+    rows_to_fill.assign(tokens=[len(text.encode()) + 3 for text in rows_to_fill["text"]]).to_csv(path)
+    shown = CliRunner().invoke(command, [str(path), "-t", "my-model=utf8_bytes"])
+    assert (shown.exit_code, "my-model bills 3 tokens more than utf8_bytes on each of 49 texts" in shown.stdout) == (
+        0,
+        True,
     )
-    assert read_rows(path) == [
-        BillRow("m", "a.txt", "née", 5, "utf8_bytes"), BillRow("m", "de", TEXTS["de"], 1), BillRow("m", "née", "née", 4)
-    ]  # fmt: skip
-    facts = json.loads(CliRunner().invoke(command, [str(path), "--json"]).stdout)
-    assert facts["bills"][0]["tokenizer"] == "utf8_bytes"
 
 
-def test_faults_of_a_file_are_named_by_row(tmp_path):
+def test_rows_with_tokens_are_read(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_text("model,id,tokens\nm,de,many\nm,nowhere,5\nm,de,5\n")
-    with pytest.raises(tokbench.InputError) as caught:
+    path.write_text('model,id,text,tokens\nm,a,"née\nÉ",7\nm,,née,4\nm,en,x,\n', "utf-8-sig")
+    assert read_rows(path) == [BillRow("m", "a", "née\nÉ", 7), BillRow("m", "née", "née", 4)]
+    facts = json.loads(CliRunner().invoke(command, [str(path), "-t", "m=utf8_bytes", "--json"]).stdout)
+    assert (facts["bills"][0]["tokenizer"], facts["bills"][0]["constant"]) == ("utf8_bytes", 0)
+
+
+@pytest.mark.parametrize("line", ["m,a,many", "m,a"])
+def test_fault_of_a_file_is_named_by_row(tmp_path, line):
+    path = tmp_path / "mine.csv"
+    path.write_text(f"model,text,tokens\nm,a,1\n{line}\n")
+    with pytest.raises(tokbench.InputError, match="row 3"):
         read_rows(path)
-    assert [problem.where.rpartition(" ")[2] for problem in caught.value.problems] == ["2", "3"]
     assert CliRunner().invoke(command, [str(path), "-t", "m"]).exit_code == 2
 
 
 @pytest.mark.slow
 def test_published_names_are_tried():
-    found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, nfkc, model="b")])
+    found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, NFKC, model="b")])
     assert [(bill.tokenizer, bill.constant, bill.change) for bill in found] == [
         ("gpt-4o", 7, ""),
         ("gemma-3", 5, "NFKC"),
     ]
-    assert found[0].same == ("gpt-oss",)
+    assert found[0].others == {"gpt-oss": 49}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.command import TOKENIZER, common_options, examples, json_option, print_json, print_numbers, say
-
-if TYPE_CHECKING:
-    from tokbench_questions.bills.fit import Bill
 
 
 @click.command(epilog=examples("tokbench bills mine.csv --new"))
@@ -20,8 +17,7 @@ if TYPE_CHECKING:
     *("-t", "--tokenizer", "given"),
     multiple=True,
     metavar="MODEL=NAME",
-    help=f"Compare a model with a tokenizer: {TOKENIZER}. May be repeated [default: as in FILE, or the "
-    " published name that fits best].",
+    help=f"Compare a model with a tokenizer: {TOKENIZER}. May be repeated [default: the best published name].",
 )
 @click.option("--new", is_flag=True, help="Write FILE with the shipped texts instead, for tokens to be filled in.")
 @json_option
@@ -29,43 +25,34 @@ if TYPE_CHECKING:
 def bills(file: Path, given: tuple[str, ...], *, new: bool, as_json: bool) -> None:
     """Explain the prompt tokens that providers report, in the CSV FILE, by a tokenizer and a constant for each model.
 
-    The columns are model, tokens, and one of text, file (a path) and id (of a shipped text, as --new writes them).
+    The columns are model, tokens, text, and maybe id, a name of the text.
 
     Exit codes: 0 every cell fits, 1 some do not, 2 bad input.
     """
+    from tokbench_questions.bills import bills as explain
+    from tokbench_questions.bills import read_rows, write_rows
+
     pairs = dict(pair.partition("=")[::2] for pair in given)
     if wrong := [model for model, name in pairs.items() if not name]:
         raise click.UsageError(f"-t {wrong[0]}: write it as MODEL=NAME")
     if new:
-        from tokbench_questions.bills.fit import write_rows
-
-        rows = write_rows(file, [*pairs] or ["my-model"])
-        say(
-            f"wrote {file}: send each of {rows} texts as the only user message, and fill in the prompt tokens reported."
-        )
+        number = write_rows(file)
+        say(f"wrote {file}: send each of {number} texts as the only user message, and fill in model and tokens.")
         return
-    from tokbench_questions.bills.fit import bills as explain
-
-    found = explain(file, pairs)
+    found = explain(read_rows(file), pairs)
     if as_json:
-        print_json({"bills": [{**b._asdict(), "misfits": [m._asdict() for m in b.misfits]} for b in found]})
+        print_json({"bills": [asdict(bill) for bill in found]})
     for bill in () if as_json else found:
-        _show(bill)
-    sys.exit(int(any(bill.misfits for bill in found)))
-
-
-def _show(bill: Bill) -> None:
-    more = f"{abs(bill.constant)} tokens {'more' if bill.constant >= 0 else 'fewer'} than {bill.tokenizer}"
-    change = f" ({bill.change})" if bill.change else ""
-    texts = f"each of {bill.cells} texts" if not bill.misfits else f"{bill.fitting} of {bill.cells} texts"
-    if 2 * bill.fitting < bill.cells:
-        say(f"{bill.model}: {bill.tokenizer} does not explain the bill; it bills {more}{change} on {texts} only.")
-    else:
+        more = f"{abs(bill.constant)} tokens {'more' if bill.constant >= 0 else 'fewer'} than {bill.tokenizer}"
+        change = f" ({bill.change})" if bill.change else ""
+        texts = f"{bill.fitting} of {bill.cells} texts" if bill.misfits else f"each of {bill.cells} texts"
         say(f"{bill.model} bills {more}{change} on {texts}.")
-    if bill.better:
-        say(f"{bill.better} fits more texts than {bill.tokenizer}: compare with -t {bill.model}={bill.better}")
-    if bill.same:
-        say(f"these texts do not distinguish {bill.tokenizer} from {', '.join(bill.same)}")
-    if bill.misfits:
-        rows = [[m.id, f"{m.tokens:,}", f"{m.expected:,}", m.cause or "unknown"] for m in bill.misfits]
-        print_numbers(["text", "billed", "expected", "fits with"], rows)
+        if 2 * bill.fitting < bill.cells:
+            say(f"{bill.tokenizer} does not explain the bill")
+        if bill.others:
+            others = ", ".join(f"{name} ({fitting})" for name, fitting in bill.others.items())
+            say(f"other tokenizers that fit as many texts, or more: {others}")
+        if bill.misfits:
+            rows = [[m.id, f"{m.tokens:,}", f"{m.expected:,}", m.cause or "unknown"] for m in bill.misfits]
+            print_numbers(["text", "billed", "expected", "fits with"], rows)
+    sys.exit(int(any(bill.misfits for bill in found)))

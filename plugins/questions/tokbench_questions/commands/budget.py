@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
-from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say
+from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say, texts_by_group
 
 
 @click.command(
@@ -25,30 +27,26 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
 
     Exit codes: 0 found, or the texts are too short, 2 bad input.
     """
-    from tokbench.command import texts_by_group
-    from tokbench_questions.budget.chunks import budget as find
+    from tokbench_questions.budget import budget as find
 
     found = find(cut_by, embed_by, texts_by_group(texts), limit=limit, special=special)
-    least = min((one for one in found if one.safe[0]), key=lambda one: one.safe[0] or 0, default=None)
     if as_json:
         facts = {"cut_by": cut_by, "embed_by": embed_by, "limit": limit, "special": special}
-        print_json({**facts, "groups": [one._asdict() for one in found]})
+        print_json({**facts, "groups": [asdict(one) for one in found]})
         return
     into = f"{embed_by}'s limit of {limit:,} tokens ({special} special)"
-    if least:
-        overflow = f"at most 5 % of the chunks of {least.group} overflow {into}, with 95 % confidence"
-        claims = sum(bool(one.safe[0]) for one in found)
-        say(f"Cut at most {least.safe[0]:,} tokens of {cut_by}: {overflow}; the tightest of {claims} groups.")
+    claims = [(one.safe[0], one.group) for one in found if one.safe[0]]
+    if claims:
+        least, group = min(claims)
+        overflow = f"at most 5 % of the chunks of {group} overflow {into}, with 95 % confidence"
+        say(f"Cut at most {least:,} tokens of {cut_by}: {overflow}; the tightest of {len(claims)} groups.")
     else:
         say(f"The texts are too short to say how many tokens of {cut_by} fit into {into}: no group has 59 chunks.")
     rows = []
     for one in found:
-        factors = [f"{safe / limit:.2f}" if safe else "-" for safe in one.safe]
-        sizes = [f"{safe:,}" if safe else "-" for safe in one.safe]
+        safe = [cell for size in one.safe for cell in ((f"{size:,}", f"{size / limit:.2f}") if size else "--")]
         mean = f"{one.mean:,.0f}" if one.chunks else "-"
-        rows.append(
-            [one.group, f"{one.chunks:,}", mean, sizes[0], factors[0], sizes[1], factors[1], f"{one.unknown:.1%}"]
-        )
+        rows.append([one.group, f"{one.chunks:,}", mean, *safe, f"{one.unknown:.1%}"])
     print_numbers(["group", "chunks", "mean", "95 %", "factor", "99.9 %", "factor", "unknown"], rows)
     say("mean: the longest chunks that fit; 95 %, 99.9 %: safe lengths, - for fewer than 59 and 2,995 chunks")
     say("factor: safe tokens of A per token of the limit; unknown: tokens of B whose text is lost, so that it fits")

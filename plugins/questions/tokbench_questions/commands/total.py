@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from tokbench.command import TOKENIZER, common_options, examples, json_option, print_json, print_numbers, say
@@ -22,25 +24,24 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 )
 @click.argument("corpus")
 @click.option("-t", "--tokenizer", required=True, metavar="NAME", help=f"The tokenizer: {TOKENIZER}.")
-@click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the bytes to read.")
+@click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the blocks to read.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
 @click.option("--field", default="text", show_default=True, help="The field of the text in JSON rows.")
 @json_option
 @common_options
 def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, as_json: bool) -> None:
-    """Estimate the tokens of CORPUS, a file, a folder or a pattern, from a sample of its bytes.
+    """Estimate the tokens of CORPUS, a file, a folder or a pattern, from a sample of its blocks.
 
     Text and rows of JSON (.jsonl) are read, also as .gz or .zst. Of a large plain file only the sampled blocks are
     read; a compressed one is decompressed as a whole.
 
     Exit codes: 0 estimated, 2 bad input.
     """
-    from tokbench_questions.total.estimate import total as estimate
+    from tokbench_questions.total import total as estimate
 
     found = estimate(corpus, tokenizer, sample=sample, seed=seed, field=field)
     if as_json:
-        strata = [stratum._asdict() for stratum in found.strata]
-        print_json({"corpus": corpus, "tokenizer": tokenizer, **found._asdict(), "strata": strata})
+        print_json({"corpus": corpus, "tokenizer": tokenizer, **asdict(found)})
         return
     reach = (found.high - found.low) / 2 / (found.tokens or 1)
     interval = f" ± {reach:.1%} (95 % interval: {found.low:,.0f} to {found.high:,.0f})" if reach else ""
@@ -53,7 +54,7 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
     print_numbers(["files", "number", "bytes", "read", "tokens", "±", "B/token"], rows)
     if len(found.strata) > _MOST:
         say(f"and {len(found.strata) - _MOST:,} more: --json")
-    for reason, names in found.left_out.items():
-        say(f"left out, {reason}: {names[0]}{f' and {len(names) - 1:,} more' if names[1:] else ''}")
+    if found.left_out:
+        say(f"left out, as they are empty or binary: {', '.join(found.left_out)}")
     if reach:
         say("a cut between two blocks may add a token; the interval does not include it")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import tokbench
+from tokbench.command import texts_by_group
 from tokbench.plugin import HasTokenBytes, InputError, Tokenizer, decode_batch, encode_batch, from_lists, valid_unicode
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class WrongId(NamedTuple):
+@dataclass(frozen=True)
+class WrongId:
     """An id, the bytes that it is said to have, and what it decodes to between two letters, letters included."""
 
     id: int
@@ -24,28 +27,27 @@ class WrongId(NamedTuple):
     decoded: str
 
 
-class GroupBytes(NamedTuple):
-    """The bytes of a group of texts, what the ids add up to, how many texts differ, and how many ids are unknown."""
+@dataclass(frozen=True)
+class GroupBytes:
+    """The bytes of a group of texts, what the ids add up to, and how many texts differ."""
 
     group: str
     texts: int
     different: int
     bytes: int
     counted: int
-    unknown: int
 
 
-class ByteTable(NamedTuple):
+@dataclass(frozen=True)
+class ByteTable:
     """The UTF-8 bytes of each id, and what the checks found."""
 
     sizes: NDArray[np.int32]
-    """The bytes of each id; 0 for special ids, the unknown id and padding."""
+    """The bytes of each id; 0 for special ids and the unknown id."""
     prefix: int
     """Bytes at the start of each document that ids have and the text does not: the dummy prefix of SentencePiece."""
     special: tuple[str, ...]
     unknown: int | None
-    partial: int
-    """Ids whose bytes are not whole characters."""
     wrong: tuple[WrongId, ...]
     groups: tuple[GroupBytes, ...]
 
@@ -55,68 +57,54 @@ class ByteTable(NamedTuple):
         return not self.wrong and not any(group.different for group in self.groups)
 
 
-def byte_table(
-    tokenizer: Tokenizer | str, texts: Mapping[str, Sequence[str]] | None = None, *, size: int = 0
-) -> ByteTable:
+def byte_table(tokenizer: Tokenizer | str, texts: Mapping[str, Sequence[str]] | None = None) -> ByteTable:
     """Return how many bytes of text each id has, checked id by id and on texts.
 
     Args:
         tokenizer: a tokenizer, or a name for :func:`tokbench.load`.
         texts: documents by group, to check; by default the sample that ships with tokbench.
-        size: the rows of the model's output matrix, if there are more than ids; the others have 0 bytes.
 
-    >>> table = byte_table("utf8_bytes", {"fr": ["née"]}, size=300)
-    >>> table.sizes[[110, 195, 169, 299]].tolist(), table.exact
-    ([1, 1, 1, 0], True)
+    >>> table = byte_table("utf8_bytes", {"fr": ["née"]})
+    >>> table.sizes[[110, 195, 169]].tolist(), table.exact
+    ([1, 1, 1], True)
     """
-    from tokbench.command import texts_by_group
-
     tokenizer = tokbench.load(tokenizer)
-    ids = tokenizer.vocab_size
     if not isinstance(tokenizer, HasTokenBytes):
         raise InputError("the tokenizer has no bytes of single ids; load it with another backend")
-    if size and size < ids:
-        raise InputError(f"the size {size:,} is too small: the tokenizer has {ids:,} ids; give that or more")
     special: dict[str, int] = dict(getattr(tokenizer, "special_ids", {}))
     unknown: int | None = getattr(tokenizer, "unk_id", None)
     prefix: bytes = getattr(tokenizer, "dummy_prefix", b"")
     textless = {*special.values(), unknown}
-    pieces = [b"" if number in textless else tokenizer.token_bytes(number) for number in range(ids)]
-    sizes = np.zeros(size or ids, dtype=np.int32)
-    sizes[:ids] = list(map(len, pieces))
-    table = ByteTable(
+    pieces = [b"" if number in textless else tokenizer.token_bytes(number) for number in range(tokenizer.vocab_size)]
+    sizes = np.array(list(map(len, pieces)), dtype=np.int32)
+
+    def group(name: str, texts: Sequence[str]) -> GroupBytes:
+        ids, offsets = encode_batch(tokenizer, list(map(valid_unicode, texts)))
+        running = np.concatenate([[0], np.cumsum(sizes[ids], dtype=np.int64)])
+        counted = np.diff(running[offsets]) - len(prefix) * (np.diff(offsets) > 0)
+        there = np.array([len(valid_unicode(text).encode()) for text in texts])
+        return GroupBytes(name, len(texts), int((counted != there).sum()), int(there.sum()), int(counted.sum()))
+
+    return ByteTable(
         sizes=sizes,
         prefix=len(prefix),
         special=tuple(sorted(special, key=lambda name: special[name])),
         unknown=unknown,
-        partial=sum("\ufffd" in piece.decode(errors="replace") for piece in pieces),
         wrong=tuple(_wrong_ids(tokenizer, pieces, prefix)),
-        groups=(),
+        groups=tuple(group(*one) for one in (texts_by_group("sample") if texts is None else texts).items()),
     )
-    texts = texts_by_group("sample") if texts is None else texts
-    return table._replace(groups=tuple(_group(tokenizer, table, name, some) for name, some in texts.items()))
 
 
-def _wrong_ids(tokenizer: Tokenizer, pieces: Sequence[bytes], prefix: bytes) -> list[WrongId]:
+def _wrong_ids(tokenizer: Tokenizer, pieces: Sequence[bytes], prefix: bytes) -> Iterator[WrongId]:
     """Decode each id between two letters; how many U+FFFD are for broken bytes does not matter."""
     letters = {prefix + bytes([letter]) for letter in range(ord("a"), ord("z") + 1)}
     side = next((number for number, piece in enumerate(pieces) if piece in letters), 0)
-    wrong, named = [], [number for number, piece in enumerate(pieces) if piece and pieces[side] in letters]
+    named = [number for number, piece in enumerate(pieces) if piece and pieces[side] in letters]
     decoded = decode_batch(tokenizer, from_lists([[side, number, side] for number in named]))
     for number, text in zip(named, decoded, strict=True):
         said = (pieces[side] + pieces[number] + pieces[side]).removeprefix(prefix).decode(errors="replace")
         if text != said and re.sub("\ufffd+", "\ufffd", text) != re.sub("\ufffd+", "\ufffd", said):
-            wrong.append(WrongId(number, pieces[number], text))
-    return wrong
-
-
-def _group(tokenizer: Tokenizer, table: ByteTable, name: str, texts: Sequence[str]) -> GroupBytes:
-    ids, offsets = encode_batch(tokenizer, list(map(valid_unicode, texts)))
-    running = np.concatenate([[0], np.cumsum(table.sizes[ids], dtype=np.int64)])
-    counted = np.diff(running[offsets]) - table.prefix * (np.diff(offsets) > 0)
-    there = np.array([len(valid_unicode(text).encode()) for text in texts])
-    unknown = 0 if table.unknown is None else int((ids == table.unknown).sum())
-    return GroupBytes(name, len(texts), int((counted != there).sum()), int(there.sum()), int(counted.sum()), unknown)
+            yield WrongId(number, pieces[number], text)
 
 
 def bits_per_byte(
@@ -146,10 +134,6 @@ def bits_per_byte(
     if losses.shape != targets.shape:
         shapes = f"the losses have the shape {losses.shape}, the ids {targets.shape}"
         raise InputError(f"{shapes}; give the loss of each id, not a mean")
-    if (highest := int(targets.max(initial=0))) >= len(sizes):
-        raise InputError(f"id {highest} is not in the table of {len(sizes)} ids; make the table with --size")
-    if not np.isfinite(losses[kept]).all():
-        raise InputError("a loss is not a finite number; leave its id out with -100")
     if prefix and documents is None:
         raise InputError(f"each document's ids have {prefix} byte that its text does not; give documents=")
     n_bytes = int(sizes[targets[kept]].sum(dtype=np.int64)) - prefix * (documents or 0)

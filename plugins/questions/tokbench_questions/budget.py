@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import cycle
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -18,12 +19,11 @@ _DOUBT: Final = 0.05
 _CUT_CHARACTER: Final = (1, 2, 3)
 
 
-class GroupBudget(NamedTuple):
+@dataclass(frozen=True)
+class GroupBudget:
     """How long chunks of a group of texts may be, in tokens of the tokenizer that cuts."""
 
     group: str
-    tokens: int
-    """All tokens of the texts."""
     chunks: int
     """Chunks that fill the limit, one after the other."""
     mean: float
@@ -37,7 +37,7 @@ class GroupBudget(NamedTuple):
 def budget(
     cut_by: Tokenizer | str,
     embed_by: Tokenizer | str,
-    texts: Mapping[str, Sequence[str]] | None = None,
+    texts: Mapping[str, Sequence[str]],
     *,
     limit: int = 512,
     special: int = 2,
@@ -49,8 +49,8 @@ def budget(
     (0.1 %) of the chunks of this length overflow. r is from the binomial distribution, so nothing else is assumed; 59
     (2,995) chunks are the fewest that allow it. Each group has its own claim.
 
-    Texts are documents by group, such as a language, by default of the sample; ``special`` tokens of the limit, such as
-    ``[CLS]`` and ``[SEP]``, are not for text.
+    Texts are documents by group, such as a language; ``special`` tokens of the limit, such as ``[CLS]`` and ``[SEP]``,
+    are not for text.
 
     Two bytes are one unit of UTF-16 here, so that 100 units are safe for a limit of 200 bytes:
 
@@ -58,12 +58,9 @@ def budget(
     >>> ru.chunks, ru.safe
     (98, (100, None))
     """
-    from tokbench.command import texts_by_group
-
     if limit - special < 1:
         raise InputError(f"the limit {limit} has no room for text: {special} are special; raise --limit")
     cutter, embedder = tokbench.load(cut_by), tokbench.load(embed_by)
-    texts = texts_by_group("sample") if texts is None else texts
     return tuple(_group(cutter, embedder, name, some, limit - special) for name, some in texts.items())
 
 
@@ -71,21 +68,16 @@ def _group(cutter: Tokenizer, embedder: Tokenizer, name: str, texts: Sequence[st
     from scipy.stats import binom
 
     ids = cutter.encode("\n".join(texts))
-    lengths = sorted(_longest_chunks(ids, _counter(cutter, embedder), room))
+    lengths = sorted(_longest_chunks(ids, lambda some: len(embedder.encode(cutter.decode(some))), room))
     ranks = [int(binom.ppf(_DOUBT, len(lengths), share)) if lengths else 0 for share in SHARES]
     embedded, unknown = encode_batch(embedder, texts).ids, getattr(embedder, "unk_id", None)
     return GroupBudget(
         group=name,
-        tokens=len(ids),
         chunks=len(lengths),
         mean=float(np.mean(lengths)) if lengths else math.nan,
         safe=tuple(lengths[rank - 1] if rank else None for rank in ranks),
         unknown=0.0 if unknown is None else float((embedded == unknown).sum() / max(len(embedded), 1)),
     )
-
-
-def _counter(cutter: Tokenizer, embedder: Tokenizer) -> Callable[[Sequence[int]], int]:
-    return lambda ids: len(embedder.encode(cutter.decode(ids)))
 
 
 def _longest_chunks(ids: Sequence[int], count: Callable[[Sequence[int]], int], room: int) -> Iterator[int]:

@@ -1,0 +1,163 @@
+"""Explains measured tokens by a tokenizer and a constant, on the text or on a changed text."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+import tokbench
+from tokbench.command import local_names, texts_by_group
+from tokbench.plugin import InputError, Problem, Tokenizer, encode_batch
+
+_CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
+    "": lambda text: text,
+    "NFC": lambda text: unicodedata.normalize("NFC", text),
+    "NFKC": lambda text: unicodedata.normalize("NFKC", text),
+    "white space at the ends removed": str.strip,
+    "a space before the text": lambda text: f" {text}",
+    "a line end after the text": lambda text: f"{text}\n",
+    "line ends as LF": lambda text: text.replace("\r\n", "\n"),
+    "runs of white space as one space": lambda text: re.sub(r"\s+", " ", text),
+}
+
+
+class BillRow(NamedTuple):
+    """The tokens that a provider counted for a text."""
+
+    model: str
+    id: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A cell that the fit does not explain."""
+
+    id: str
+    tokens: int
+    expected: int
+    cause: str
+    """A change of the text, or another constant that several cells share; empty if unknown."""
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What a provider counts for a model: the tokens of a tokenizer and a constant."""
+
+    model: str
+    tokenizer: str
+    change: str
+    """What was done to all texts before, such as ``NFC``; empty for nothing."""
+    constant: int
+    cells: int
+    misfits: tuple[Misfit, ...]
+    others: Mapping[str, int]
+    """Other tokenizers that fit at least as many cells, and how many, the best first."""
+
+    @property
+    def fitting(self) -> int:
+        return self.cells - len(self.misfits)
+
+
+def write_rows(path: Path) -> int:
+    """Write a file of texts, five lines of a language or a program, for their tokens; return how many there are."""
+    groups = [one for one in texts_by_group("sample").items() if one[0] not in {"hostile-controls", "hostile-markers"}]
+    texts = {group: some[0] if "\n" in some[0] else "\n".join(some[:5]) for group, some in groups}
+    if path.exists():
+        raise InputError([Problem(str(path), "exists already; give another name")])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = [("my-model", group, "", text) for group, text in texts.items()]
+        csv.writer(file).writerows([("model", "id", "tokens", "text"), *rows])
+    return len(rows)
+
+
+def read_rows(path: Path | str) -> list[BillRow]:
+    """Read the rows of a CSV file that have tokens: its columns are ``model``, ``tokens``, ``text``, maybe ``id``."""
+    rows, number = [], 1
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            for number, line in enumerate(csv.DictReader(file), 2):  # noqa: B007 - named in the error
+                text, tokens = line["text"], line["tokens"].strip()
+                if tokens:
+                    rows.append(BillRow(line["model"], line.get("id") or text[:20], text, int(tokens)))
+    except (OSError, csv.Error, KeyError, AttributeError, ValueError) as error:
+        message = f"{error!r}; give a CSV file in UTF-8 with model, text and a number of tokens"
+        raise InputError([Problem(f"{path}: row {number}", message)]) from error
+    if not rows:
+        raise InputError([Problem(str(path), "no row has tokens; fill in the prompt tokens that the provider reports")])
+    return rows
+
+
+def bills(
+    rows: Iterable[BillRow], tokenizers: Mapping[str, str] | None = None, candidates: Sequence[str] | None = None
+) -> tuple[Bill, ...]:
+    """Fit each model's measured tokens by a tokenizer and a constant, and find what does not fit.
+
+    The constant is the most common difference. Where cells do not fit, changes of the text are tried on all cells, and
+    then on those that still do not fit.
+
+    Args:
+        rows: measured tokens, as from :func:`read_rows`.
+        tokenizers: by model what to compare with; for others it is the best candidate.
+        candidates: tokenizers to try; by default the published names that can be used without network.
+
+    >>> rows = [BillRow("m", text, text, len(text.encode()) + 7) for text in ("one", "zwölf", "twenty")]
+    >>> [bill] = bills(rows, candidates=["utf16_units", "utf8_bytes"])
+    >>> bill.tokenizer, bill.constant, bill.fitting, bill.misfits
+    ('utf8_bytes', 7, 3, ())
+    """
+    models: dict[str, list[BillRow]] = {}
+    for row in rows:
+        models.setdefault(row.model, []).append(row)
+    names, load = local_names() if candidates is None else candidates, cache(tokbench.load)
+    return tuple(_bill(some, (tokenizers or {}).get(model, ""), names, load) for model, some in models.items())
+
+
+class _Fit:
+    """The cells of a model, as the tokens of a tokenizer on changed texts and a constant."""
+
+    def __init__(self, rows: Sequence[BillRow], name: str, tokenizer: Tokenizer, change: str) -> None:
+        self.name, self.change = name, change
+        encoded = encode_batch(tokenizer, [_CHANGES[change](row.text) for row in rows])
+        self.shifts = [row.tokens - int(n) for row, n in zip(rows, np.diff(encoded.offsets), strict=True)]
+        shared = Counter(self.shifts)
+        self.constant = max(shared, key=lambda shift: (shared[shift], -abs(shift)))
+        self.fitting = shared[self.constant]
+
+
+def _bill(rows: Sequence[BillRow], named: str, candidates: Sequence[str], load: Callable[[str], Tokenizer]) -> Bill:
+    fits = [_Fit(rows, name, load(name), "") for name in ([named] if named else candidates)]
+    if all(fit.fitting < len(rows) for fit in fits):
+        names = dict.fromkeys([named, *candidates] if named else candidates)
+        fits = [_Fit(rows, name, load(name), change) for change in _CHANGES for name in names]
+    fits.sort(key=lambda fit: -fit.fitting)
+    found = next(fit for fit in fits if fit.name == (named or fits[0].name))
+    others: dict[str, int] = {}
+    for fit in fits:
+        if fit.fitting >= found.fitting and fit.name != found.name:
+            others.setdefault(fit.name, fit.fitting)
+    misfits = _misfits(rows, found, [fit for fit in fits if fit.name == found.name])
+    return Bill(rows[0].model, found.name, found.change, found.constant, len(rows), misfits, others)
+
+
+def _misfits(rows: Sequence[BillRow], found: _Fit, changed: Sequence[_Fit]) -> tuple[Misfit, ...]:
+    wrong = [place for place, shift in enumerate(found.shifts) if shift != found.constant]
+    shared = Counter(found.shifts[place] for place in wrong)
+    misfits = []
+    for place in wrong:
+        row, shift = rows[place], found.shifts[place]
+        causes = [fit.change or "the text unchanged" for fit in changed if fit.shifts[place] == found.constant]
+        if len(wrong) <= 3 * shared[shift] > 3:  # noqa: PLR2004
+            causes.append(f"a constant of {shift}, as of {shared[shift]} texts")
+        misfits.append(Misfit(row.id, row.tokens, row.tokens - shift + found.constant, (*causes, "")[0]))
+    return tuple(misfits)

@@ -60,7 +60,7 @@ def test_two_constants_are_found():
     longer = {"de", "en", "th", "python", "sql"}
     [bill] = bills(rows("gpt-4o", lambda key: 11 if key in longer else 7), candidates=NAMES)
     assert (bill.constant, {misfit.id for misfit in bill.misfits}) == (7, longer)
-    assert {misfit.cause for misfit in bill.misfits} == {"a constant of 11, as of 5 texts"}
+    assert {misfit.cause for misfit in bill.misfits} == {"11 more instead of 7, as 5 texts have"}
 
 
 def test_causes_of_single_cells_are_found():
@@ -104,12 +104,17 @@ def test_rows_with_tokens_are_read(tmp_path):
     assert (facts["bills"][0]["tokenizer"], facts["bills"][0]["constant"]) == ("utf8_bytes", 0)
 
 
-@pytest.mark.parametrize("line", ["m,a,many", "m,a"])
-def test_fault_of_a_file_is_named_by_row(tmp_path, line):
+def test_faults_of_a_file_have_their_place(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_text(f"model,text,tokens\nm,a,1\n{line}\n")
-    with pytest.raises(tokbench.InputError, match="row 3"):
-        read_rows(path)
+    for text, place in (
+        ("model,text,tokens\nm,a,1.0\nm,a,many\n", "mine.csv:3"),
+        ("model;text;tokens\n", ":1: no column"),
+    ):
+        path.write_text(text)
+        with pytest.raises(tokbench.InputError, match=place):
+            read_rows(path)
+    with pytest.raises(tokbench.InputError, match="name one of m"):
+        bills([BillRow("m", "a", "a", 1)], {"n": "utf8_bytes"})
     assert CliRunner().invoke(command, [str(path), "-t", "m"]).exit_code == 2
 
 

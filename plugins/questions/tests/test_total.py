@@ -87,10 +87,12 @@ def test_rows_count_the_tokens_of_their_field(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     truth = sum(len(row["body"]) for row in rows)
-    found = total(str(path), "utf8_bytes", sample=0.5, field="body")
+    found = total(str(path), "utf8_bytes", sample=0.5)
     assert found.low < truth < found.high
-    with pytest.raises(tokbench.InputError, match="'text'"):
-        total(str(path), "utf8_bytes")
+    assert found == total(str(path), "utf8_bytes", sample=0.5, field="body")
+    for field in ("text", "id"):
+        with pytest.raises(tokbench.InputError, match=field):
+            total(str(path), "utf8_bytes", field=field)
 
 
 def test_unequal_files_are_strata(tmp_path):

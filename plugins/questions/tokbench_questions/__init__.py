@@ -1,1 +1,1 @@
-"""Questions about tokenizers: each is a command and a function, such as ``equal.equal``."""
+"""Questions about tokenizers: each is a function, such as ``equal.equal``, and a command in ``commands``."""

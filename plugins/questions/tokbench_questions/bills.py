@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import unicodedata
 from collections import Counter
@@ -14,9 +15,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-import tokbench
 from tokbench.command import local_names, texts_by_group
-from tokbench.plugin import InputError, Problem, Tokenizer, encode_batch
+from tokbench.plugin import (
+    BackendError,
+    InputError,
+    Problem,
+    TextError,
+    Tokenizer,
+    decode_utf8,
+    encode_batch,
+    read_file,
+)
+from tokbench_questions.named import load
 
 _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
     "": lambda text: text,
@@ -28,6 +38,9 @@ _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
     "line ends as LF": lambda text: text.replace("\r\n", "\n"),
     "runs of white space as one space": lambda text: re.sub(r"\s+", " ", text),
 }
+
+
+_COLUMNS: Final = ("model", "tokens", "text")
 
 
 class BillRow(NamedTuple):
@@ -73,26 +86,38 @@ def write_rows(path: Path) -> int:
     """Write a file of texts, five lines of a language or a program, for their tokens; return how many there are."""
     groups = [one for one in texts_by_group("sample").items() if one[0] not in {"hostile-controls", "hostile-markers"}]
     texts = {group: some[0] if "\n" in some[0] else "\n".join(some[:5]) for group, some in groups}
-    if path.exists():
-        raise InputError([Problem(str(path), "exists already; give another name")])
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = [("my-model", group, "", text) for group, text in texts.items()]
-        csv.writer(file).writerows([("model", "id", "tokens", "text"), *rows])
+    rows = [("my-model", "", text, group) for group, text in texts.items()]
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([(*_COLUMNS, "id"), *rows])
+    except OSError as error:
+        raise InputError([Problem(str(path), f"not written: {error.strerror}; give another name")]) from error
     return len(rows)
 
 
 def read_rows(path: Path | str) -> list[BillRow]:
     """Read the rows of a CSV file that have tokens: its columns are ``model``, ``tokens``, ``text``, maybe ``id``."""
-    rows, number = [], 1
+    rows = []
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            for number, line in enumerate(csv.DictReader(file), 2):  # noqa: B007 - named in the error
-                text, tokens = line["text"], line["tokens"].strip()
-                if tokens:
-                    rows.append(BillRow(line["model"], line.get("id") or text[:20], text, int(tokens)))
-    except (OSError, csv.Error, KeyError, AttributeError, ValueError) as error:
-        message = f"{error!r}; give a CSV file in UTF-8 with model, text and a number of tokens"
-        raise InputError([Problem(f"{path}: row {number}", message)]) from error
+        lines = csv.DictReader(
+            io.StringIO(decode_utf8(read_file(Path(path), text=True)).removeprefix("\ufeff"), newline="")
+        )
+        if missing := [name for name in _COLUMNS if name not in (lines.fieldnames or ())]:
+            raise InputError(
+                [Problem(f"{path}:1", f"no column {', '.join(missing)}; name the columns in the first line")]
+            )
+        for line in lines:
+            model, tokens, text = (line[name] or "" for name in _COLUMNS)
+            if not tokens.strip():
+                continue
+            if not re.fullmatch(r"\d+(\.0)?", tokens.strip()):
+                fault = f"{tokens!r} is not a number of tokens; correct it"
+                raise InputError([Problem(f"{path}:{lines.line_num}", fault)])
+            rows.append(BillRow(model, line.get("id") or text[:20], text, int(float(tokens))))
+    except TextError as error:
+        raise InputError(f"{error.at(Path(path))}; save the file as UTF-8") from error
+    except (BackendError, csv.Error) as error:
+        raise InputError([Problem(str(path), f"{error}; give a CSV file in UTF-8")]) from error
     if not rows:
         raise InputError([Problem(str(path), "no row has tokens; fill in the prompt tokens that the provider reports")])
     return rows
@@ -119,8 +144,10 @@ def bills(
     models: dict[str, list[BillRow]] = {}
     for row in rows:
         models.setdefault(row.model, []).append(row)
-    names, load = local_names() if candidates is None else candidates, cache(tokbench.load)
-    return tuple(_bill(some, (tokenizers or {}).get(model, ""), names, load) for model, some in models.items())
+    if unknown := [model for model in tokenizers or () if model not in models]:
+        raise InputError(f"no text has tokens of the model {unknown[0]!r}; name one of {', '.join(models)}")
+    names, loaded = local_names() if candidates is None else candidates, cache(load)
+    return tuple(_bill(some, (tokenizers or {}).get(model, ""), names, loaded) for model, some in models.items())
 
 
 class _Fit:
@@ -140,7 +167,8 @@ def _bill(rows: Sequence[BillRow], named: str, candidates: Sequence[str], load: 
     if all(fit.fitting < len(rows) for fit in fits):
         names = dict.fromkeys([named, *candidates] if named else candidates)
         fits = [_Fit(rows, name, load(name), change) for change in _CHANGES for name in names]
-    fits.sort(key=lambda fit: -fit.fitting)
+    order = [*_CHANGES]
+    fits.sort(key=lambda fit: (-fit.fitting, order.index(fit.change), abs(fit.constant)))
     found = next(fit for fit in fits if fit.name == (named or fits[0].name))
     others: dict[str, int] = {}
     for fit in fits:
@@ -158,6 +186,6 @@ def _misfits(rows: Sequence[BillRow], found: _Fit, changed: Sequence[_Fit]) -> t
         row, shift = rows[place], found.shifts[place]
         causes = [fit.change or "the text unchanged" for fit in changed if fit.shifts[place] == found.constant]
         if len(wrong) <= 3 * shared[shift] > 3:  # noqa: PLR2004
-            causes.append(f"a constant of {shift}, as of {shared[shift]} texts")
+            causes.append(f"{shift} more instead of {found.constant}, as {shared[shift]} texts have")
         misfits.append(Misfit(row.id, row.tokens, row.tokens - shift + found.constant, (*causes, "")[0]))
     return tuple(misfits)

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-import tokbench
 from tokbench.plugin import InputError, Tokenizer, encode_batch
+from tokbench_questions.named import load
 
 SHARES: Final = (0.05, 0.001)
 """The shares of chunks that may overflow: 95 % and 99.9 % fit."""
@@ -25,11 +25,14 @@ class GroupBudget:
 
     group: str
     chunks: int
-    """Chunks that fill the limit, one after the other."""
+    """Chunks that fill the limit."""
     mean: float
     """The mean length of these; ``nan`` without a chunk."""
     safe: tuple[int | None, ...]
-    """For each of ``SHARES`` the longest that is safe; ``None`` where the texts have too few chunks to say so."""
+    """For each of ``SHARES`` the longest that is safe; ``None`` where the texts have too few chunks to say so.
+
+    0 means that even a single token overflows too often.
+    """
     unknown: float
     """The share of unknown tokens: their text fits because it is lost."""
 
@@ -44,10 +47,10 @@ def budget(
 ) -> tuple[GroupBudget, ...]:
     """Return how many tokens of ``cut_by`` a chunk may have to fit into the limit of ``embed_by``.
 
-    The documents of a group are joined by line ends and cut into the longest chunks that fit, one after the other. If
-    chunks of the same text are alike in distribution, the r-th shortest is safe: with 95 % confidence, at most 5 %
-    (0.1 %) of the chunks of this length overflow. r is from the binomial distribution, so nothing else is assumed; 59
-    (2,995) chunks are the fewest that allow it. Each group has its own claim.
+    The documents of a group are joined by line ends and cut into the longest chunks that fit, with up to three tokens
+    between two of them. If chunks of the same text are alike in distribution, the r-th shortest is safe: with 95 %
+    confidence, at most 5 % (0.1 %) of the chunks of this length overflow. r is from the binomial distribution, so
+    nothing else is assumed; 59 (2,995) chunks are the fewest that allow it. Each group has its own claim.
 
     Texts are documents by group, such as a language; ``special`` tokens of the limit, such as ``[CLS]`` and ``[SEP]``,
     are not for text.
@@ -60,7 +63,7 @@ def budget(
     """
     if limit - special < 1:
         raise InputError(f"the limit {limit} has no room for text: {special} are special; raise --limit")
-    cutter, embedder = tokbench.load(cut_by), tokbench.load(embed_by)
+    cutter, embedder = load(cut_by), load(embed_by)
     return tuple(_group(cutter, embedder, name, some, limit - special) for name, some in texts.items())
 
 

@@ -17,11 +17,12 @@ from typing import IO, Final, NamedTuple
 
 import numpy as np
 
-import tokbench
 from tokbench.plugin import InputError, Problem, Tokenizer, encode_batch, opened
+from tokbench_questions.named import load
 
 _PACKED: Final = frozenset({".gz", ".zst"})
 _ROWS: Final = frozenset({".jsonl", ".ndjson"})
+_FIELDS: Final = ["text", "content", "body", "sentence"]
 _HEAD, _ROWS_HEAD = 1 << 13, 1 << 18
 _BLOCKS: Final = 400
 """Blocks of a sample, where the largest block allows."""
@@ -42,8 +43,13 @@ class Stratum:
     read: int
     """Bytes of these."""
     tokens: float
-    error: float
-    """The standard error of the tokens."""
+    standard_error: float
+    """Of the tokens."""
+
+    @property
+    def reach(self) -> float:
+        """How far the interval of 95 % reaches to each side."""
+        return _reach([self])
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class CorpusTotal:
     read: int
     strata: tuple[Stratum, ...]
     left_out: tuple[str, ...] = ()
-    """Files without text: empty or binary."""
+    """Files without text: empty, binary, or a link to nothing."""
 
 
 class CorpusFile(NamedTuple):
@@ -74,7 +80,7 @@ class CorpusFile(NamedTuple):
 
 
 def total(
-    corpus: str, tokenizer: Tokenizer | str, *, sample: float = 0.01, seed: int = 0, field: str = "text"
+    corpus: str, tokenizer: Tokenizer | str, *, sample: float = 0.01, seed: int = 0, field: str = ""
 ) -> CorpusTotal:
     r"""Estimate the tokens of a corpus from a random sample of its blocks.
 
@@ -88,7 +94,7 @@ def total(
         tokenizer: a tokenizer, or a name for :func:`tokbench.load`.
         sample: the share of the blocks to read; at least 40 blocks of a kilobyte are.
         seed: decides the sample.
-        field: of the text in JSON rows.
+        field: of the text in JSON rows, by default ``text``, ``content``, ``body`` or ``sentence``.
 
     A small corpus is counted as a whole:
 
@@ -102,11 +108,11 @@ def total(
     if not 0 < sample <= 1:
         raise InputError(f"a sample of {sample:.2%} is not between 0 and 100 %; give a share such as 1%")
     files, left_out = files_of(corpus)
-    return replace(estimate(files, tokbench.load(tokenizer), sample, seed, field), left_out=tuple(left_out))
+    return replace(estimate(files, load(tokenizer), sample, seed, field), left_out=tuple(left_out))
 
 
 def estimate(
-    files: Sequence[CorpusFile], tokenizer: Tokenizer, sample: float, seed: int, field: str = "text"
+    files: Sequence[CorpusFile], tokenizer: Tokenizer, sample: float, seed: int, field: str = ""
 ) -> CorpusTotal:
     """Estimate the tokens of files, as :func:`total` does."""
     size = sum(file.size for file in files)
@@ -129,7 +135,10 @@ def files_of(corpus: str) -> tuple[list[CorpusFile], list[str]]:
         inner = path.relative_to(root) if root.is_dir() else Path(path.name)
         if path.is_dir() or any(part.startswith(".") for part in inner.parts):
             continue
-        data, ending = _content(path), (path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower()
+        data, ending = (
+            _content(path) if path.is_file() else b"",
+            (path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower(),
+        )
         head = data[: _ROWS_HEAD if ending in _ROWS else _HEAD]
         if not head or b"\0" in head:
             left_out.append(str(inner))
@@ -199,11 +208,15 @@ def _documents(file: CorpusFile, block: bytes, field: str) -> list[str]:
     """Return the texts of a block: all of it, or a field of each row."""
     if not file.row:
         return [block.decode(errors="replace")]
-    try:
-        return [str(json.loads(line)[field]) for line in block.splitlines() if line.strip()]
-    except (ValueError, TypeError, KeyError) as error:
-        message = f"a row has no field {field!r} ({error!r}); name the field of the text with --field"
-        raise InputError([Problem(str(file.path), message)]) from error
+    texts, names = list[str](), [field] if field else _FIELDS
+    for line in filter(bytes.strip, block.splitlines()):
+        try:
+            row = json.loads(line)
+            texts.append(next(row[name] or "" for name in names if name in row) + "")
+        except (ValueError, TypeError, StopIteration) as error:
+            message = f"a row is not JSON with text in {' or '.join(names)}: {line[:40]!r}; name its field with --field"
+            raise InputError([Problem(str(file.path), message)]) from error
+    return texts
 
 
 def _stratum(name: str, files: Sequence[CorpusFile], counted: Sequence[tuple[int, int]]) -> Stratum:
@@ -220,7 +233,7 @@ def _reach(strata: Sequence[Stratum]) -> float:
     """Return how far the interval reaches, with the degrees of freedom of Welch and Satterthwaite."""
     from scipy.stats import t
 
-    parts = [(stratum.error**2, stratum.sampled - 1) for stratum in strata if stratum.error]
+    parts = [(stratum.standard_error**2, stratum.sampled - 1) for stratum in strata if stratum.standard_error]
     variance = sum(part for part, _ in parts)
     freedom = variance**2 / sum(part**2 / free for part, free in parts) if parts else 1.0
     return float(t.ppf(0.975, freedom)) * math.sqrt(variance)

@@ -10,6 +10,8 @@ import click
 
 from tokbench.command import TOKENIZER, common_options, examples, json_option, print_json, print_numbers, say
 
+_FEW = 5
+
 
 @click.command(epilog=examples("tokbench bills mine.csv --new"))
 @click.argument("file", type=click.Path(path_type=Path))
@@ -35,6 +37,8 @@ def bills(file: Path, given: tuple[str, ...], *, new: bool, as_json: bool) -> No
     pairs = dict(pair.partition("=")[::2] for pair in given)
     if wrong := [model for model, name in pairs.items() if not name]:
         raise click.UsageError(f"-t {wrong[0]}: write it as MODEL=NAME")
+    if new and pairs:
+        raise click.UsageError("-t does not go with --new: give it with the file that is filled in")
     if new:
         number = write_rows(file)
         say(f"wrote {file}: send each of {number} texts as the only user message, and fill in model and tokens.")
@@ -47,6 +51,8 @@ def bills(file: Path, given: tuple[str, ...], *, new: bool, as_json: bool) -> No
         change = f" ({bill.change})" if bill.change else ""
         texts = f"{bill.fitting} of {bill.cells} texts" if bill.misfits else f"each of {bill.cells} texts"
         say(f"{bill.model} bills {more}{change} on {texts}.")
+        if bill.cells < _FEW:
+            say(f"fewer than {_FEW} texts fit many tokenizers by chance: send more")
         if 2 * bill.fitting < bill.cells:
             say(f"{bill.tokenizer} does not explain the bill")
         if bill.others:

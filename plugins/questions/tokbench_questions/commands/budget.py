@@ -15,7 +15,13 @@ from tokbench.command import common_options, examples, json_option, print_json, 
 @click.argument("cut_by", metavar="A")
 @click.argument("embed_by", metavar="B")
 @click.option("--limit", default=512, show_default=True, help="The most tokens of B.")
-@click.option("--special", default=2, show_default=True, help="How many of them are special, such as [CLS] and [SEP].")
+@click.option(
+    "--special",
+    default=2,
+    type=click.IntRange(0),
+    show_default=True,
+    help="How many of them are special, such as [CLS] and [SEP].",
+)
 @click.option("--texts", default="sample", show_default=True, metavar="WHERE", help="A file, folder or pattern.")
 @json_option
 @common_options
@@ -35,18 +41,22 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
         print_json({**facts, "groups": [asdict(one) for one in found]})
         return
     into = f"{embed_by}'s limit of {limit:,} tokens ({special} special)"
-    claims = [(one.safe[0], one.group) for one in found if one.safe[0]]
+    claims = [(one.safe[0], one.group, one.unknown) for one in found if one.safe[0] is not None]
     if claims:
-        least, group = min(claims)
-        overflow = f"at most 5 % of the chunks of {group} overflow {into}, with 95 % confidence"
-        say(f"Cut at most {least:,} tokens of {cut_by}: {overflow}; the tightest of {len(claims)} groups.")
+        least, group, unknown = min(claims)
+        overflow = f"at most 5 % of such chunks of {group} are too long for {into}, with 95 % confidence"
+        say(f"Make chunks of at most {least:,} tokens of {cut_by}: {overflow}; the tightest of {len(claims)} groups.")
+        if unknown:
+            say(f"but {unknown:.1%} of the tokens of {group} are unknown to {embed_by}: they fit because text is lost")
     else:
         say(f"The texts are too short to say how many tokens of {cut_by} fit into {into}: no group has 59 chunks.")
     rows = []
     for one in found:
-        safe = [cell for size in one.safe for cell in ((f"{size:,}", f"{size / limit:.2f}") if size else "--")]
+        safe = [
+            cell for size in one.safe for cell in ((f"{size:,}", f"{size / limit:.2f}") if size is not None else "--")
+        ]
         mean = f"{one.mean:,.0f}" if one.chunks else "-"
         rows.append([one.group, f"{one.chunks:,}", mean, *safe, f"{one.unknown:.1%}"])
     print_numbers(["group", "chunks", "mean", "95 %", "factor", "99.9 %", "factor", "unknown"], rows)
-    say("mean: the longest chunks that fit; 95 %, 99.9 %: safe lengths, - for fewer than 59 and 2,995 chunks")
+    say("mean: tokens of A in the longest chunks that fit; 95 %, 99.9 %: safe lengths, - for too few chunks")
     say("factor: safe tokens of A per token of the limit; unknown: tokens of B whose text is lost, so that it fits")

@@ -32,6 +32,8 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
 
     from tokbench_questions.byte_table import byte_table as make
 
+    if output and (output.suffix != ".npy" or not output.parent.is_dir()):
+        raise click.UsageError(f"-o {output}: give a name that ends in .npy, in a folder that exists")
     table = make(tokenizer, texts_by_group(texts))
     if output:
         with output.open("wb") as file:
@@ -51,8 +53,9 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
         shown = ", ".join(f"{one.id} ({one.said!r}, decoded {one.decoded!r})" for one in table.wrong[:_FEW])
         say(f"{len(table.wrong):,} ids decode to other bytes: {shown}")
     say(f"{len(table.sizes):,} ids, the longest of {table.sizes.max()} bytes")
-    names = ", ".join(table.special[:_FEW]) + ", …" * (len(table.special) > _FEW)
-    say(f"special ids have 0 bytes, and their loss counts: {names}")
+    if table.special:
+        names = ", ".join(table.special[:_FEW]) + ", …" * (len(table.special) > _FEW)
+        say(f"special ids have 0 bytes, and their loss counts: {names}")
     if table.prefix:
         say(f"each document's ids have {table.prefix} byte (a space) that its text does not: subtract it per document")
     if lossy:

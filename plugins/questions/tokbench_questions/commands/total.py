@@ -26,7 +26,9 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 @click.option("-t", "--tokenizer", required=True, metavar="NAME", help=f"The tokenizer: {TOKENIZER}.")
 @click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the blocks to read.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
-@click.option("--field", default="text", show_default=True, help="The field of the text in JSON rows.")
+@click.option(
+    "--field", default="", help="The field of the text in JSON rows [default: text, content, body, sentence]."
+)
 @json_option
 @common_options
 def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, as_json: bool) -> None:
@@ -50,11 +52,13 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
     rows = []
     for x in sorted(found.strata, key=lambda stratum: -stratum.bytes)[:_MOST]:
         numbers = (f"{number:,.0f}" for number in (x.files, x.bytes, x.read, x.tokens))
-        rows.append([x.name, *numbers, f"{1.96 * x.error / (x.tokens or 1):.1%}", f"{x.bytes / (x.tokens or 1):.2f}"])
-    print_numbers(["files", "number", "bytes", "read", "tokens", "±", "B/token"], rows)
+        rows.append([x.name, *numbers, f"{x.reach / (x.tokens or 1):.1%}", f"{x.bytes / (x.tokens or 1):.2f}"])
+    print_numbers(["files", "number", "bytes", "read", "tokens", "± (95 %)", "file B/token"], rows)
     if len(found.strata) > _MOST:
         say(f"and {len(found.strata) - _MOST:,} more: --json")
     if found.left_out:
-        say(f"left out, as they are empty or binary: {', '.join(found.left_out)}")
+        say(f"left out, as they are empty, binary or no files: {', '.join(found.left_out)}")
+    if found.read > 2 * sample * found.bytes:
+        say("more than the sample asked for was read: at least 40 blocks are, and 3 of each row above")
     if reach:
         say("a cut between two blocks may add a token; the interval does not include it")

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
-import tokbench
 from tokbench.plugin import HasTokenBytes, HasUnknown, Tokenizer, encode_batch
 from tokbench_questions.equal.probes import probes
 from tokbench_questions.equal.recipe import Difference, compare_recipes, read_recipe
+from tokbench_questions.named import load
 
 _BATCH: Final = 20_000
 _SHRUNK: Final = 20
@@ -82,7 +82,7 @@ def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0
     >>> found.text, found.ids
     (' 1', ([257], [32, 49]))
     """
-    pair = (tokbench.load(one), tokbench.load(other))
+    pair = (load(one), load(other))
     if pickle.dumps(pair[0]) == pickle.dumps(pair[1]):
         return Equality("equal", 0)
     recipes = [read_recipe(tokenizer) for tokenizer in pair]

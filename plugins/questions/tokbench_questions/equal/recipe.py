@@ -13,7 +13,9 @@ from typing import Any, Final
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
 from tokbench_questions.equal.patterns import UndecidedError, compare_patterns
 
-_SINGLE: Final = [bytes([byte]) for byte in range(256)]
+_SINGLE: Final = [bytes([byte]) for byte in range(256) if byte not in {0xC0, 0xC1, *range(0xF5, 0x100)}]
+"""The bytes that UTF-8 has."""
+
 _NO_SPLIT: Final = r"[\s\S]+"
 _GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """The split inside of the step ``ByteLevel`` of a tokenizer.json."""
@@ -77,8 +79,10 @@ def read_recipe(tokenizer: Tokenizer) -> Recipe | str:
     special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
     ids = {token: k for k, token in reversed([*enumerate(data)]) if token and k not in special}
     split = list(_steps(stages["split"]))
-    if not ids.keys() >= {*_SINGLE} or not any(isinstance(step, str) or step["type"] == "ByteLevel" for step in split):
+    if not any(isinstance(step, str) or step["type"] == "ByteLevel" for step in split):
         return "it is not byte-level"
+    if lacking := {*_SINGLE} - ids.keys():
+        return f"it is not byte-level, as it has no token for {len(lacking)} bytes of UTF-8, such as {min(lacking)!r}"
     merges: dict[bytes, tuple[bytes, bytes]] = {}
     whole = []
     pairs = _pairs_of_look_ups(stages)

@@ -51,7 +51,7 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
         say(f"{tokenizer}: the bytes of the ids add up to the bytes of each of {total} ({n_bytes:,} bytes).")
     if table.wrong:
         shown = ", ".join(f"{one.id} ({one.said!r}, decoded {one.decoded!r})" for one in table.wrong[:_FEW])
-        say(f"{len(table.wrong):,} ids decode to other bytes: {shown}")
+        say(f"{len(table.wrong):,} ids decode to different bytes: {shown}")
     say(f"{len(table.sizes):,} ids, the longest of {table.sizes.max()} bytes")
     if table.special:
         names = ", ".join(table.special[:_FEW]) + ", …" * (len(table.special) > _FEW)

@@ -35,7 +35,7 @@ def equal(one: str, other: str, *, minutes: float, as_json: bool) -> None:
             rows = zip((f"A: {one}", f"B: {other}"), found.ids, found.pieces, strict=True)
             print_numbers(("tokenizer", "ids", "pieces"), [(name, f"{ids}", f"{pieces}") for name, ids, pieces in rows])
             if found.shortest:
-                say("no shorter text has other ids")
+                say("every shorter text has the same ids")
         for reason in answer.not_proved:
             say(f"not proved: {reason}")
         if answer.stopped:

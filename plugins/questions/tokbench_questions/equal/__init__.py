@@ -26,7 +26,7 @@ Cause = Literal["normalizer", "prefix space", "split", "merges", "token", "ids",
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A text with other ids."""
+    """A text with different ids."""
 
     text: str
     ids: tuple[list[int], list[int]]
@@ -55,7 +55,7 @@ class Equality:
         if self.counterexample is not None:
             found = self.counterexample
             return (
-                f"{one} and {other} differ: {found.text!r} has other ids, because of the {found.cause} ({found.why})."
+                f"{one} and {other} differ: {found.text!r} gets different ids, because of the {found.cause} ({found.why})."
             )
         if self.verdict == "equal":
             return f"{one} and {other} are proved equal: every text has the same ids."
@@ -152,7 +152,7 @@ def _cause(
     if one != other:
         return "normalizer", f"A {_read_as(text, one)}; B {_read_as(text, other)}"
     if data[0] == data[1]:
-        return "ids", "the same pieces have other ids"
+        return "ids", "the same pieces have different ids"
     for name, pieces, tokenizer in zip("AB", data, reversed(pair), strict=True):
         if lacking := {*pieces}.difference(_pieces(tokenizer, range(tokenizer.vocab_size))):
             return "token", f"only {name} has {_shown(min(lacking))!r}"

@@ -210,7 +210,7 @@ def _tokens(one: Recipe, other: Recipe) -> Iterator[tuple[str, str, list[bytes]]
     meet = any(count > 1 for count in Counter(part for made in span for part in {made, *one.merges[made]}).values())
     for stage, how, tokens in (
         ("token", "only one has", [token for token in every if (token in one.ids) != (token in other.ids)]),
-        ("ids", "other ids for", [token for token in both if one.ids[token] != other.ids[token]]),
+        ("ids", "different ids for", [token for token in both if one.ids[token] != other.ids[token]]),
         ("merges", "other parts for", [token for token in both if one.merges.get(token) != other.merges.get(token)]),
         ("merges", "another place in the order for", [common[k] for k in moved] if meet else []),
     ):

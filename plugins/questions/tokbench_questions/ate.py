@@ -126,11 +126,11 @@ def ate(
     text = candidates_of(candidates, split)
     ranks = np.unique(np.geomspace(1, len(merges), steps).astype(np.int64)) - 1
     counts = PairCounts(text.chunks, text.counts, merges, ranks.tolist())
-    best = fit(counts, text.n_bytes)
-    columns = zip(text.names, text.n_bytes.sum(1), best.shares.tolist(), best.halves.T, strict=True)
-    shares = tuple(sorted((_share(*column) for column in columns), key=lambda one: -one.share))
-    rates = counts.merged @ np.repeat(best.shares / text.n_bytes.sum(1), _PARTS)
-    return Ate(vocabulary=name, shares=shares, **_unexplained(rates, text.n_bytes.sum(), merges, ranks))
+    shares, *halves = fit(counts, text.n_bytes)
+    columns = zip(text.names, text.n_bytes.sum(1), shares.tolist(), np.transpose(halves), strict=True)
+    answer = tuple(sorted((_share(*column) for column in columns), key=lambda one: -one.share))
+    rates = counts.merged @ np.repeat(shares / text.n_bytes.sum(1), _PARTS)
+    return Ate(vocabulary=name, shares=answer, **_unexplained(rates, text.n_bytes.sum(), merges, ranks))
 
 
 def _merges(tokenizer: Tokenizer, name: str) -> list[Pair]:

@@ -14,7 +14,6 @@ import numpy as np
 import tokbench
 from tokbench.command import texts_by_group
 from tokbench.plugin import (
-    HasSpecialTokens,
     HasTokenBytes,
     InputError,
     TextError,
@@ -176,7 +175,7 @@ def _data(tokenizer: Tokenizer) -> list[bytes]:
     """Return the bytes of each id, none for special ones."""
     if not isinstance(tokenizer, HasTokenBytes):
         return [b""] * tokenizer.vocab_size
-    special = {*tokenizer.special_ids.values()} if isinstance(tokenizer, HasSpecialTokens) else set()
+    special = {*getattr(tokenizer, "special_ids", {}).values()}
     return [b"" if k in special else tokenizer.token_bytes(k) for k in range(tokenizer.vocab_size)]
 
 
@@ -217,7 +216,7 @@ def _aligned(one: Sequence[int], other: Sequence[int]) -> Counter[str]:
 def _other_specials(first: Any, second: Any) -> Iterator[str]:
     one, other = (getattr(tokenizer, "special_ids", {}) for tokenizer in (first, second))
     names = {token_id: name for name, token_id in other.items()}
-    for name, token_id in one.items():
+    for name, token_id in sorted(one.items(), key=lambda item: int(item[1])):
         if other.get(name, token_id) != token_id:
             yield f"{name} is {token_id} in A, {other[name]} in B"
         elif name not in other and token_id in names:

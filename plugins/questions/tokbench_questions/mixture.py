@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import add
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,16 +109,10 @@ class PairCounts:
                 yield step, best
 
 
-class Fit(NamedTuple):
-    """The shares of candidates."""
-
-    shares: Floats
-    halves: Floats
-    """From random halves of the parts and of the steps, a row for each."""
-
-
-def fit(counts: PairCounts, n_bytes: Floats) -> Fit:
+def fit(counts: PairCounts, n_bytes: Floats) -> Floats:
     """Return the shares with the least slack; pairs that are in the way are added until none is missing.
+
+    The first row is from all text and all steps, the others are from random halves of both.
 
     Args:
         counts: of pairs.
@@ -147,12 +141,12 @@ def fit(counts: PairCounts, n_bytes: Floats) -> Fit:
         if found <= rows.keys():
             break
     rng = np.random.default_rng(0)
-    halves = []
+    fits = [shares]
     for _ in range(_HALVES):
         parts = rng.permuted(np.tile(np.arange(n_parts) % 2, (n, 1)), axis=1)
         used = rng.permutation(sizes[0]) % 2 == 0
-        halves.append(solve(used[steps], parts)[0])
-    return Fit(shares, np.array(halves))
+        fits.append(solve(used[steps], parts)[0])
+    return np.array(fits)
 
 
 def _solve(more: Floats, steps: Ints, pairs: Ints, sizes: tuple[int, int]) -> list[Floats]:

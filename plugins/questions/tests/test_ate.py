@@ -86,7 +86,12 @@ def test_finds_shares_of_sample(sample: dict[str, list[str]]) -> None:
     found = scores(answer, truth)
     assert found.errors.mean() < 5
     assert found.covered.mean() >= 0.8
-    assert sum(share.share for share in answer.shares) == pytest.approx(1)
+    both = answer.total(["el", "python"])
+    assert both.low <= truth["el"] + truth["python"] <= both.high
+    with pytest.raises(tokbench.InputError, match="de: not a candidate"):
+        answer.total(["en", "de"])
+    whole = answer.total([*sample])
+    assert (whole.share, whole.low, whole.high) == pytest.approx((1, 0.9925, 1))
 
 
 def test_missing_language_leaves_merges_unexplained(sample: dict[str, list[str]]) -> None:
@@ -120,9 +125,10 @@ def test_tables_of_count_are_candidates(sample: dict[str, list[str]], tmp_path: 
 def test_command_prints_the_answer_as_json(sample: dict[str, list[str]], tmp_path: Path) -> None:
     for name in ("en", "ka"):
         (tmp_path / f"{name}.txt").write_text("\n".join(sample[name]), encoding="utf-8")
-    facts = json.loads(run("gpt-2", str(tmp_path), "--json").output)
+    facts = json.loads(run("gpt-2", str(tmp_path), "--sum", "ka,en", "--json").output)
     assert [share["name"] for share in facts["shares"]] == ["en", "ka"]
     assert facts["shares"][0]["share"] > 0.9
+    assert facts["sums"][0]["n_bytes"] == sum(share["n_bytes"] for share in facts["shares"])
 
 
 @pytest.mark.parametrize(

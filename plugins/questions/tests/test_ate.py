@@ -150,7 +150,7 @@ def test_vocabulary_without_merges_or_split_refused(backend: str, reason: str) -
 @pytest.mark.skipif("TOKBENCH_TEST_DATA" not in os.environ, reason="needs NTREX and PUD")
 @pytest.mark.parametrize("seed", [0, 3])
 def test_known_mixture_is_found(seed: int) -> None:
-    case = known(kinds(), seed)
+    case = known(kinds(), seed, 2048)
     found = scores(ate(case.tokenizer, case.others), case.shares)
     assert found.errors.mean() <= 3
     assert found.covered.mean() >= 0.85

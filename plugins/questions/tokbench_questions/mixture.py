@@ -16,8 +16,8 @@ Pair = tuple[bytes, bytes]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_ROUNDS: Final = 12
 _HALVES: Final = 20
+_ROUNDS: Final = 12  # more add pairs that exceed the merged one by next to nothing: docs/ate.md
 _LEAN: Final = 0.7  # the share of one candidate in the mixtures whose rivals come first
 _EXACT: Final = 1e-9
 
@@ -56,7 +56,7 @@ def _changes(chunks: Sequence[bytes], merges: Sequence[tuple[str, str]], steps: 
                 before.setdefault(chunk, words[chunk])
                 words[chunk] = words[chunk].replace(pair, token)
                 _note(places, chunk, words[chunk], token)
-        for chunk, old in before.items():
+        for chunk, old in sorted(before.items()):
             times = Counter(_pairs(words[chunk]))
             times.subtract(_pairs(old))
             for pair, change in times.items():
@@ -110,7 +110,7 @@ class PairCounts:
 
 
 def fit(counts: PairCounts, n_bytes: Floats) -> Floats:
-    """Return the shares with the least slack; pairs that are in the way are added until none is missing.
+    """Return the shares with the least slack; pairs that are in the way are added, in a dozen rounds at most.
 
     The first row is from all text and all steps, the others are from random halves of both.
 
@@ -155,12 +155,12 @@ def _solve(more: Floats, steps: Ints, pairs: Ints, sizes: tuple[int, int]) -> li
     from scipy.sparse import csr_array, hstack
 
     rows, n = more.shape
-    columns = np.concatenate([steps, sizes[0] + pairs])
-    slack = csr_array((-np.ones(2 * rows), (np.tile(np.arange(rows), 2), columns)), shape=(rows, sum(sizes)))
-    limits = hstack([csr_array(more), slack], format="csr")
+    columns, which = np.unique(np.concatenate([steps, sizes[0] + pairs]), return_inverse=True)
+    allowed = csr_array((-np.ones(2 * rows), (np.tile(np.arange(rows), 2), which)))
+    limits = hstack([csr_array(more), allowed], format="csr")
     is_share = np.arange(limits.shape[1]) < n
     whole = {"A_eq": csr_array(is_share[None].astype(float)), "b_eq": [1.0]}
     answer = linprog(~is_share, A_ub=limits, b_ub=np.zeros(rows), **whole, method="highs")
-    shares, *slacks = np.split(answer.x, [n, n + sizes[0]])
-    shares = np.maximum(shares, 0)
-    return [shares / shares.sum(), *slacks]
+    shares, slack = np.maximum(answer.x[:n], 0), np.zeros(sum(sizes))
+    slack[columns] = answer.x[n:]
+    return [shares / shares.sum(), *np.split(slack, sizes[:1])]

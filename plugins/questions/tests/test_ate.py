@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,10 +15,9 @@ from known_mixtures import kinds, known, scores
 
 import tokbench
 from tokbench.command import texts_by_group
-from tokbench_questions.ate import ate
-from tokbench_questions.ate.candidates import from_texts
-from tokbench_questions.ate.pair_counts import PairCounts, merged
+from tokbench_questions.ate import ate, candidates_of
 from tokbench_questions.commands.ate import ate as command
+from tokbench_questions.mixture import PairCounts
 
 SPLIT = r" ?\w+|\s|[^\w\s]"
 
@@ -42,6 +42,12 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(command, arguments)
 
 
+def merged(word: list[bytes], pair: tuple[bytes, ...]) -> list[bytes]:
+    """Return a word after one merge."""
+    place = next((i for i in range(len(word) - 1) if tuple(word[i : i + 2]) == pair), None)
+    return word if place is None else [*word[:place], b"".join(pair), *merged(word[place + 2 :], pair)]
+
+
 def test_pair_counts_equal_recounting() -> None:
     rng = np.random.default_rng(3)
     texts = {
@@ -50,25 +56,23 @@ def test_pair_counts_equal_recounting() -> None:
     }
     tokenizer = tokbench.train("regex_bpe", texts["x"] + texts["y"], 290, pattern=SPLIT)
     merges = [tuple(map(tokenizer.token_bytes, pair)) for pair in tokenizer.merges]  # type: ignore[attr-defined]
-    found = from_texts(texts, SPLIT)
+    found = candidates_of(texts, SPLIT)
     steps = [0, 1, 5, 6, 20]
     counts = PairCounts(found.chunks, found.counts, merges, steps)
-    dense = found.counts.toarray()
-    rows = 0
     for number, step in enumerate(steps):
-        expected: dict[tuple[bytes, bytes], np.ndarray] = {}
-        for chunk, columns in zip(found.chunks, dense, strict=True):
+        expected: dict[tuple[bytes, ...], np.ndarray] = defaultdict(lambda: np.zeros(16))
+        for chunk, columns in zip(found.chunks, found.counts.toarray(), strict=True):
             word = [chunk[i : i + 1] for i in range(len(chunk))]
-            for left, right in merges[:step]:
-                word = merged(word, left, right)
+            for pair in merges[:step]:
+                word = merged(word, pair)
             for pair in pairwise(word):
-                expected[pair] = expected.get(pair, np.zeros(16)) + columns
+                expected[pair] += columns
+        rows = [counts.at(number, pair).tolist() for pair in range(counts.n_pairs)]
+        assert sorted(row for row in rows if any(row)) == sorted(row.tolist() for row in expected.values())
         best = expected[merges[step]]
-        assert counts.at(np.array([number]), counts.chosen[[number]])[0].tolist() == best.tolist()
+        assert counts.merged[number].tolist() == best.tolist()
         assert max(map(np.sum, expected.values())) == best.sum()
-        rows += len(expected)
-    assert rows > 60
-    assert counts.rivals(np.ones(16)).steps.size == 0
+    assert not [*counts.rivals(np.ones(16), np.zeros(5), np.zeros(counts.n_pairs))]
 
 
 def test_finds_shares_of_sample(sample: dict[str, list[str]]) -> None:
@@ -82,7 +86,12 @@ def test_finds_shares_of_sample(sample: dict[str, list[str]]) -> None:
     found = scores(answer, truth)
     assert found.errors.mean() < 5
     assert found.covered.mean() >= 0.8
-    assert sum(share.share for share in answer.shares) == pytest.approx(1)
+    both = answer.total(["el", "python"])
+    assert both.low <= truth["el"] + truth["python"] <= both.high
+    with pytest.raises(tokbench.InputError, match="de: not a candidate"):
+        answer.total(["en", "de"])
+    whole = answer.total([*sample])
+    assert (whole.share, whole.low, whole.high) == pytest.approx((1, 0.9925, 1))
 
 
 def test_missing_language_leaves_merges_unexplained(sample: dict[str, list[str]]) -> None:
@@ -116,9 +125,10 @@ def test_tables_of_count_are_candidates(sample: dict[str, list[str]], tmp_path: 
 def test_command_prints_the_answer_as_json(sample: dict[str, list[str]], tmp_path: Path) -> None:
     for name in ("en", "ka"):
         (tmp_path / f"{name}.txt").write_text("\n".join(sample[name]), encoding="utf-8")
-    facts = json.loads(run("gpt-2", str(tmp_path), "--json").output)
+    facts = json.loads(run("gpt-2", str(tmp_path), "--sum", "ka,en", "--json").output)
     assert [share["name"] for share in facts["shares"]] == ["en", "ka"]
     assert facts["shares"][0]["share"] > 0.9
+    assert facts["sums"][0]["n_bytes"] == sum(share["n_bytes"] for share in facts["shares"])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +150,7 @@ def test_vocabulary_without_merges_or_split_refused(backend: str, reason: str) -
 @pytest.mark.skipif("TOKBENCH_TEST_DATA" not in os.environ, reason="needs NTREX and PUD")
 @pytest.mark.parametrize("seed", [0, 3])
 def test_known_mixture_is_found(seed: int) -> None:
-    case = known(kinds(), seed)
+    case = known(kinds(), seed, 2048)
     found = scores(ate(case.tokenizer, case.others), case.shares)
     assert found.errors.mean() <= 3
     assert found.covered.mean() >= 0.85

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench_questions.commands.compatible import compatible as command
-from tokbench_questions.compatible.compatible import compatible
+from tokbench_questions.compatible import compatible
 
 TEXTS = ["the thin thing", "thin"]
 

@@ -37,7 +37,7 @@ def compatible(one: str, other: str, *, texts: str, require: str | None, as_json
 
     Exit codes: 0 compatible as --require says, or without it; 1 not so; 2 bad input.
     """
-    from tokbench_questions.compatible.compatible import compatible as compare
+    from tokbench_questions.compatible import compatible as compare
 
     found = compare(one, other, texts)
     failed = require is not None and not found.meets(require)
@@ -55,19 +55,13 @@ def compatible(one: str, other: str, *, texts: str, require: str | None, as_json
     ]
     print_numbers(("", "A", "B"), rows)
     shares = [("documents with the same ids", overlap.same_ids / overlap.documents)]
-    shares += [("ordinary ids of A whose bytes B has", found.shared_bytes[0] / max(found.shared_bytes[1], 1))]
     shares += [] if overlap.shared is None else [("tokens of the text that both have", overlap.shared)]
     shares += [(f"chunks {kind}", share) for kind, share in overlap.chunks.items()]
     print_numbers(("share", "%"), [(name, f"{100 * share:.1f}") for name, share in shares])
-    _say_all("ids with other bytes", found.examples, found.other_ids)
-    _say_all("special tokens", found.special, len(found.special))
-    _say_all("the model's files", found.faults, len(found.faults))
-    _say_all("undecided", found.undecided, len(found.undecided))
+    evidence = {"ids with other bytes": found.examples, "special tokens": found.special}
+    for what, lines in (evidence | {"the model's files": found.faults, "undecided": found.undecided}).items():
+        for line in lines[:_MOST]:
+            say(f"{what}: {line}")
+        if lines[_MOST:]:
+            say(f"{what}: and {len(lines) - _MOST:,} more")
     sys.exit(int(failed))
-
-
-def _say_all(what: str, lines: tuple[str, ...], number: int) -> None:
-    for line in lines[:_MOST]:
-        say(f"{what}: {line}")
-    if number > len(lines[:_MOST]):
-        say(f"{what}: and {number - len(lines[:_MOST]):,} more")

@@ -96,7 +96,7 @@ def test_special_tokens_that_moved_are_named():
     found = compatible(
         Letters(unused=3, special=["<s>", "</s>"]), Letters(unused=3, special=["<s>", "<pad>", "</s>"]), TEXTS
     )
-    assert found.special == ("</s> is 129 in A, 130 in B",)
+    assert found.special == ("</s> is 129 in A, 130 in B", "only B has <pad>")
 
 
 @pytest.fixture
@@ -120,6 +120,7 @@ def test_files_of_a_model_are_checked(model):
     assert len(faults) == 4
     for words in ("bos is '<bos>'", "vocab_size is 200", "pad is 3", "eos is id 900"):
         assert sum(words in fault for fault in faults) == 1, words
+    assert (found.level, found.meets("same"), found.meets("subset")) == ("same", False, True)
     assert all(line.startswith("A: ") for line in compatible(str(model), Letters(), TEXTS).faults)
 
 

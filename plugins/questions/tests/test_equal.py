@@ -141,11 +141,15 @@ def test_copies_are_equal():
     assert equal("utf8_bytes", "utf8_bytes").verdict == "equal"
 
 
-def test_exit_codes_name_the_answer():
+def test_exit_codes_name_the_answer(tmp_path):
     run = CliRunner().invoke
     assert run(command, ["utf8_bytes", "utf8_bytes"]).exit_code == 0
     shown = run(command, ["utf8_bytes", "utf16_units", "--json"])
     assert (shown.exit_code, json.loads(shown.stdout)["counterexample"]["cause"]) == (1, "token")
+    damaged = tmp_path / "tokenizer.json"
+    damaged.write_text("{}")
+    with pytest.raises(tokbench.InputError):
+        equal(str(damaged), "utf8_bytes")
 
 
 def cuts(pattern, text):

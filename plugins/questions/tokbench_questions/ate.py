@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 import tokbench
 from tokbench import InputError
 from tokbench.plugin import HasMerges, HasTokenBytes, Tokenizer
+from tokbench_questions.equal.recipe import split_of
 from tokbench_questions.mixture import Floats, Pair, PairCounts, fit
+from tokbench_questions.named import load
 
 Texts = Mapping[str, Sequence[str]]
 
 _STEPS: Final = 400
 _PARTS: Final = 8  # of each candidate, of which random halves give the intervals
 _WIDTH, _LEAST = 3.0, 0.0025  # deviations to each end of an interval, as known mixtures need: docs/ate.md
+_LITTLE: Final = 0.005  # a share that the sentence leaves out
 _ENOUGH: Final = 100_000  # bytes of a candidate; with less its pairs are too few
 _LATER, _OCCURRENCES, _RARE = 40, 40, 0.25  # a step is judged by so many later ones, if their pairs occur so often
 _SPLITS: Final = {
@@ -81,7 +84,8 @@ class Ate:
     def sentence(self) -> str:
         """The answer."""
         top = [f"{one.share:.0%} [{100 * one.low:.0f}, {100 * one.high:.0f}] {one.name}" for one in self.shares[:3]]
-        others = f" and {len(self.shares) - 3} others" if len(self.shares) > 3 else ""  # noqa: PLR2004
+        more = sum(one.share >= _LITTLE for one in self.shares[3:])
+        others = f" and {more} others" if more else ""
         return f"{self.vocabulary} was trained on about {', '.join(top)}{others}, as far as the candidates can tell."
 
     @property
@@ -90,7 +94,7 @@ class Ate:
         such = f", such as {', '.join(map(repr, self.examples))}" if self.examples else ""
         small = ", ".join(one.name for one in self.shares if one.n_bytes < _ENOUGH)
         return [
-            f"{self.unexplained:.0%} of the first {self.merges:,} merges took a pair that is rare in this mix{such}.",
+            f"{self.unexplained:.0%} of the first {self.merges:,} merges, which can be judged, took a rare pair{such}.",
             "A language or kind of text that is not among the candidates has no share here; the others share its part.",
             *([f"Too little text for reliable shares (less than {_ENOUGH // 1000} kB): {small}."] if small else []),
         ]
@@ -116,9 +120,9 @@ def ate(
     ['cats', 'dogs']
     """
     name = vocabulary if isinstance(vocabulary, str) else type(vocabulary).__name__
-    tokenizer = tokbench.load(vocabulary)
+    tokenizer = load(vocabulary)
     merges = _merges(tokenizer, name)
-    split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "")
+    split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "") or split_of(tokenizer)
     if not split:
         raise InputError(f"{name}: its split is unknown; give it (--split), such as gpt4")
     # A name becomes its expression.
@@ -138,7 +142,8 @@ def _merges(tokenizer: Tokenizer, name: str) -> list[Pair]:
         raise InputError(f"{name}: lists no merges; only BPE vocabularies can be asked")
     pairs = (parts for parts in tokenizer.merges if len(parts) == 2)  # noqa: PLR2004
     merges = [(tokenizer.token_bytes(left), tokenizer.token_bytes(right)) for left, right in pairs]
-    if not merges or len(b"".join(merges[0])) > 2:  # noqa: PLR2004
+    made = {bytes([byte]) for byte in range(256)} | {left + right for left, right in merges}
+    if not merges or any(part not in made for pair in merges for part in pair):
         raise InputError(f"{name}: its merges do not start from bytes; only byte-level BPE can be asked")
     return merges
 
@@ -201,9 +206,11 @@ def _rows_of_texts(texts: Texts, split: str) -> Iterable[tuple[str, int, bytes, 
 
 
 def _rows_of_tables(paths: Sequence[str | Path], split: str) -> Iterable[tuple[str, int, bytes, int]]:
-    """Yield the rows by group, or by file. A table without parts is parted at random, as if chunks were documents."""
-    import pyarrow.parquet as pq
-
+    """Yield the rows by group, or by file. One without all parts is parted at random, as if chunks were documents."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise InputError("tables of counts need pyarrow: pip install 'tokbench[counts]'") from error
     rng = np.random.default_rng(0)
     for path in map(Path, paths):
         try:
@@ -215,7 +222,8 @@ def _rows_of_tables(paths: Sequence[str | Path], split: str) -> Iterable[tuple[s
             raise InputError(
                 f"{path}: counted with another split than the vocabulary's; count with --pattern {split!r}"
             )
-        has_parts = len(table["part"].unique()) > 1
-        for group, part, chunk, count in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            times = [(part, count)] if has_parts else enumerate(rng.multinomial(count, [1 / _PARTS] * _PARTS).tolist())
-            yield from ((group or path.stem, place, chunk, n) for place, n in times if n)
+        some = table.to_pandas()
+        has_parts = (some["part"] % _PARTS).groupby(some["group"]).nunique() == _PARTS
+        for group, part, chunk, count in some.itertuples(index=False):
+            parts = [(part, count)] if has_parts[group] else enumerate(rng.multinomial(count, [1 / _PARTS] * _PARTS))
+            yield from ((group or path.stem, place, chunk, n) for place, n in parts if n)

@@ -11,18 +11,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-import tokbench
+from tokbench import InputError, plugin
 from tokbench.command import texts_by_group
-from tokbench.plugin import (
-    HasTokenBytes,
-    InputError,
-    TextError,
-    Tokenizer,
-    decode_utf8,
-    encode_batch,
-    parse_json,
-    read_file,
-)
+from tokbench.plugin import Tokenizer
+from tokbench_questions.named import file_of, load
 
 _SHOWN: Final = 3
 _NAMES: Final = "tokenizer_config.json"
@@ -42,23 +34,24 @@ class Level(NamedTuple):
 LEVELS: Final = {
     "none": Level("cannot be matched", _NO, _NO),
     "mapping": Level(
-        "have other bytes at {other:,} ids",
+        "have different bytes at {other:,} ids",
         "only with a mapping of tokens with the same bytes, or by text",
         "only on tokens that both cut alike, by bytes",
     ),
     "subset": Level(
-        "have no id with other bytes, but text has other ids",
-        "only with a mapping: the same text may have other ids",
-        "only on tokens that end at the same byte; the ids that only one has need a rule",
+        "have the same bytes at each id that both have, but the same text gets different ids",
+        "only with a mapping: the same text may get different ids",
+        "only on tokens that end at the same byte",
     ),
     "padding": Level(
-        "have the same ids, but {extra:,} that only one has",
-        "yes: the ids that only one has are never given",
+        "have the same ids, and {extra:,} that only one has",
+        "yes, as long as neither gives an id that only one has",
         "yes: cut logits to the first {least:,} ids",
     ),
     "same": Level("have the same ids", "yes: ids mean the same in both", "yes: row by row"),
 }
 """From the least to the most compatible; each has what those before it have."""
+_EXACT: Final = ("padding", "same")
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ class Overlap:
     chunks: Mapping[str, float]
     """Shares of the chunks between common cuts, by the tokens of A and B: ``1:1``, ``n:1``, ``1:n``, ``n:m``."""
     rewritten: int
-    """Documents that are left out of both shares, because A and B read other bytes."""
+    """Documents that are left out of both shares, because A and B read different bytes."""
 
 
 @dataclass(frozen=True)
@@ -85,25 +78,28 @@ class Compatibility:
     """One of :data:`LEVELS`."""
     sizes: tuple[int, int]
     other_ids: int
-    """Ids of both that have other bytes."""
+    """Ids of both that have different bytes."""
     examples: tuple[str, ...]
     overlap: Overlap
     special: tuple[str, ...]
-    """Special tokens that differ: roles first."""
+    """Special tokens that differ."""
     faults: tuple[str, ...]
-    """What does not fit in the files next to the tokenizers."""
+    """What does not fit in the files next to the tokenizers: roles such as bos, and sizes."""
     undecided: tuple[str, ...]
 
     @property
     def draft(self) -> str:
         """Whether B may draft for A."""
-        differ = self.special and self.meets("padding")
-        return LEVELS[self.level].draft + (f"; but special tokens differ: {self.special[0]}" if differ else "")
+        return LEVELS[self.level].draft + self._but
 
     @property
     def distil(self) -> str:
         """Whether logits may be distilled from A to B."""
-        return LEVELS[self.level].distil.format(least=min(self.sizes))
+        return LEVELS[self.level].distil.format(least=min(self.sizes)) + self._but
+
+    @property
+    def _but(self) -> str:
+        return f"; but {'; '.join(self.faults)}" if self.faults and self.level in _EXACT else ""
 
     def sentence(self, one: str, other: str) -> str:
         """Return the answer in one sentence."""
@@ -113,8 +109,9 @@ class Compatibility:
         return f"{one} and {other} {ids}{weighed}."
 
     def meets(self, required: str) -> bool:
-        """Tell whether this is at least what is required."""
-        return [*LEVELS].index(self.level) >= [*LEVELS].index(required)
+        """Tell whether this is at least what is required; for the same ids, without faults."""
+        levels = [*LEVELS]
+        return levels.index(self.level) >= levels.index(required) and not (self.faults and required in _EXACT)
 
 
 def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterable[str] = "sample") -> Compatibility:
@@ -126,29 +123,30 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
         other: likewise.
         texts: the shipped ``sample``, a file, a folder or a glob pattern; or documents.
 
+    >>> import tokbench
     >>> small, large = (tokbench.train("regex_bpe:gpt4", ["the thin thing"], size) for size in (258, 260))
     >>> found = compatible(small, large, ["the thin thing"])
     >>> found.level, found.overlap.tokens, found.overlap.chunks["n:1"]
     ('subset', (9, 5), 0.4)
     """
-    files = [_file(given) if isinstance(given, str) else None for given in (one, other)]
-    first, second = loaded = [tokbench.load(file or given) for file, given in zip(files, (one, other), strict=True)]
+    first, second = loaded = [load(one), load(other)]
     documents = [t for some in texts_by_group(texts).values() for t in some] if isinstance(texts, str) else [*texts]
     if not documents:
         raise InputError("there is no text to compare: give a file with text")
     data = [_data(tokenizer) for tokenizer in loaded]
     overlap = _overlap(first, second, data, documents)
     differing = [k for k, (a, b) in enumerate(zip(*data, strict=False)) if a != b and a and b]
+    files = [Path(file_of(given) if isinstance(given, str) else "") for given in (one, other)]
     roles = [_roles(file, tokenizer) for file, tokenizer in zip(files, loaded, strict=True)]
-    undecided = [
-        f"{side}: the roles of special tokens: no config.json or tokenizer_config.json is there"
-        for side, known in zip("AB", roles, strict=True)
-        if not known.ids
-    ]
-    if overlap.same_ids == overlap.documents:
+    undecided = []
+    if lacking := [side for side, known in zip("AB", roles, strict=True) if not known.ids]:
+        undecided.append(f"roles such as bos and eos: no file of a model says them for {' and '.join(lacking)}")
+    if overlap.same_ids == overlap.documents and not differing:
         undecided.append("whether every other text has the same ids, too: ask tokbench equal A B")
     if overlap.rewritten:
-        undecided.append(f"{overlap.rewritten:,} documents: A and B read other bytes (normalizer, or a prefix space)")
+        undecided.append(
+            f"{overlap.rewritten:,} documents: A and B read different bytes (normalizer, or a prefix space)"
+        )
     sizes = first.vocab_size, second.vocab_size
     level = "mapping" if differing else "subset" if all(map(any, data)) else "none"
     if overlap.same_ids == overlap.documents and not differing:
@@ -159,28 +157,25 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
         other_ids=len(differing),
         examples=tuple(f"id {k}: {data[0][k]!r} and {data[1][k]!r}" for k in differing[:_SHOWN]),
         overlap=overlap,
-        special=(*_other_roles(*roles), *_other_specials(first, second)),
-        faults=tuple(f"{side}: {fault}" for side, known in zip("AB", roles, strict=True) for fault in known.faults),
+        special=tuple(_other_specials(first, second)),
+        faults=(
+            *_other_roles(*roles),
+            *(f"{side}: {fault}" for side, known in zip("AB", roles, strict=True) for fault in known.faults),
+        ),
         undecided=tuple(undecided),
     )
 
 
-def _file(name: str) -> str | None:
-    """Return the file of a name, if it is a file or a folder with one."""
-    paths = (Path(name), Path(name, "tokenizer.json"), Path(name, "tokenizer.model"))
-    return next((str(path) for path in paths if path.is_file()), None)
-
-
 def _data(tokenizer: Tokenizer) -> list[bytes]:
     """Return the bytes of each id, none for special ones."""
-    if not isinstance(tokenizer, HasTokenBytes):
+    if not isinstance(tokenizer, plugin.HasTokenBytes):
         return [b""] * tokenizer.vocab_size
     special = {*getattr(tokenizer, "special_ids", {}).values()}
     return [b"" if k in special else tokenizer.token_bytes(k) for k in range(tokenizer.vocab_size)]
 
 
 def _overlap(first: Tokenizer, second: Tokenizer, data: Sequence[list[bytes]], documents: list[str]) -> Overlap:
-    encoded = [encode_batch(tokenizer, documents) for tokenizer in (first, second)]
+    encoded = [plugin.encode_batch(tokenizer, documents) for tokenizer in (first, second)]
     chunks: Counter[str] = Counter()
     same = rewritten = counted = 0
     for ids in zip(*(np.split(some.ids, some.offsets[1:-1]) for some in encoded), strict=True):
@@ -221,6 +216,9 @@ def _other_specials(first: Any, second: Any) -> Iterator[str]:
             yield f"{name} is {token_id} in A, {other[name]} in B"
         elif name not in other and token_id in names:
             yield f"{token_id} is {name} in A, {names[token_id]} in B"
+    for side, some, others in (("A", one, other), ("B", other, one)):
+        if alone := sorted((some[name], name) for name in some.keys() - others.keys()):
+            yield f"only {side} has {', '.join(name for _, name in alone)}"
 
 
 class _Roles(NamedTuple):
@@ -236,14 +234,14 @@ def _other_roles(one: _Roles, other: _Roles) -> Iterator[str]:
             yield f"{role} is {[*ids]} in A, {[*other.ids[role]]} in B"
 
 
-def _roles(file: str | None, tokenizer: Tokenizer) -> _Roles:
+def _roles(file: Path, tokenizer: Tokenizer) -> _Roles:
     """Read the files of a model next to its tokenizer; the first that has a role gives its ids."""
     ids: dict[str, tuple[int, ...]] = {}
     faults: list[str] = []
-    if file is None:
-        return _Roles(ids, faults)
-    folder = Path(file).parent
+    folder = file.parent
     special: Mapping[str, int] = getattr(tokenizer, "special_ids", {})
+    if not file.is_file():
+        return _Roles(ids, faults)
     for role, token in _given(_read(folder / _NAMES), "_token"):
         text = token.get("content") if isinstance(token, dict) else token
         if isinstance(text, str) and text in special:
@@ -276,7 +274,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
     try:
-        content = parse_json(decode_utf8(read_file(path, text=True)))
-    except TextError as error:
+        content = plugin.parse_json(plugin.decode_utf8(plugin.read_file(path, text=True)))
+    except plugin.TextError as error:
         raise InputError(f"{error.at(path)}; correct the file") from error
     return content if isinstance(content, dict) else {}

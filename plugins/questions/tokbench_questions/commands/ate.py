@@ -22,6 +22,8 @@ def ate(vocabulary: str, candidates: tuple[str, ...], split: str, sums: tuple[st
     The merges of a byte-level BPE took the most frequent pair each time. CANDIDATES are texts that it may have been
     trained on: a file, a folder or a pattern, by language and programming language; "sample", the text that ships with
     tokbench; or tables of tokbench count, one for each candidate or with groups. A few hundred kB of each are enough.
+
+    Exit codes: 0 estimated, 2 bad input.
     """
     from tokbench_questions.ate import ate as answer_of
 

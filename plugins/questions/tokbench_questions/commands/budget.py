@@ -9,19 +9,11 @@ import click
 from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say, texts_by_group
 
 
-@click.command(
-    epilog=examples("tokbench budget gpt-4o modernbert --texts texts", "tokbench budget gpt-4o llama-3 --json")
-)
+@click.command(epilog=examples("tokbench budget gpt-4o modernbert --texts texts", "tokbench budget gpt-4o gpt-2"))
 @click.argument("cut_by", metavar="A")
 @click.argument("embed_by", metavar="B")
 @click.option("--limit", default=512, show_default=True, help="The most tokens of B.")
-@click.option(
-    "--special",
-    default=2,
-    type=click.IntRange(0),
-    show_default=True,
-    help="How many of them are special, such as [CLS] and [SEP].",
-)
+@click.option("--special", default=2, type=click.IntRange(0), show_default=True, help="Those for [CLS] and the like.")
 @click.option("--texts", default="sample", show_default=True, metavar="WHERE", help="A file, folder or pattern.")
 @json_option
 @common_options

@@ -16,9 +16,7 @@ _FEW = 5
 @click.command(epilog=examples("tokbench bytes gpt-4o -o table.npy", "tokbench bytes llama-2 --texts texts --json"))
 @click.argument("tokenizer")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A NumPy file for the table, such as table.npy.")
-@click.option(
-    "--texts", default="sample", show_default=True, metavar="WHERE", help="A file, folder or pattern to check."
-)
+@click.option("--texts", default="sample", show_default=True, metavar="WHERE", help="A file, folder or pattern.")
 @json_option
 @common_options
 def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool) -> None:

@@ -19,16 +19,12 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
         raise click.BadParameter(f"{value!r} is not a share; write it as 1%") from error
 
 
-@click.command(
-    epilog=examples("tokbench total texts -t gpt-4o", "tokbench total 'texts/*.txt' -t llama-3 --sample 5% --json")
-)
+@click.command(epilog=examples("tokbench total texts -t gpt-4o", "tokbench total 'texts/*.txt' -t gpt-4o --json"))
 @click.argument("corpus")
 @click.option("-t", "--tokenizer", required=True, metavar="NAME", help=f"The tokenizer: {TOKENIZER}.")
 @click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the blocks to read.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
-@click.option(
-    "--field", default="", help="The field of the text in JSON rows [default: text, content, body, sentence]."
-)
+@click.option("--field", default="", help="The field with the text of JSON rows [default: text, content, …].")
 @json_option
 @common_options
 def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, as_json: bool) -> None:

@@ -54,9 +54,7 @@ class Equality:
         """Return the answer in one sentence."""
         if self.counterexample is not None:
             found = self.counterexample
-            return (
-                f"{one} and {other} differ: {found.text!r} gets different ids, because of the {found.cause} ({found.why})."
-            )
+            return f"{one} and {other} differ in {found.text!r}, because of the {found.cause} ({found.why})."
         if self.verdict == "equal":
             return f"{one} and {other} are proved equal: every text has the same ids."
         return f"{one} and {other} do not differ in {self.texts:,} texts; that is not proved for all."

@@ -103,6 +103,13 @@ def read_recipe(tokenizer: Tokenizer) -> Recipe | str:
     )
 
 
+def split_of(tokenizer: Tokenizer) -> str:
+    """Return the expression of a split; nothing if it is unknown or more than one."""
+    stages = tokenizer.stages if isinstance(tokenizer, HasStages) else {}
+    steps = [*_patterns([*_steps(stages.get("split", "null"))])]
+    return steps[0] if len(steps) == 1 and not steps[0].startswith("{") else ""
+
+
 def text_of(token: bytes) -> str:
     """Return the text of a token; none if it is cut inside of a character."""
     try:

@@ -219,9 +219,7 @@ def _rows_of_tables(paths: Sequence[str | Path], split: str) -> Iterable[tuple[s
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}: not a table of counts; make one with tokbench count") from error
         if pattern != split:
-            raise InputError(
-                f"{path}: counted with another split than the vocabulary's; count with --pattern {split!r}"
-            )
+            raise InputError(f"{path}: counted with another split than the vocabulary; count with --pattern {split!r}")
         some = table.to_pandas()
         has_parts = (some["part"] % _PARTS).groupby(some["group"]).nunique() == _PARTS
         for group, part, chunk, count in some.itertuples(index=False):

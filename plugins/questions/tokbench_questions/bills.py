@@ -15,17 +15,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tokbench import InputError, plugin
 from tokbench.command import local_names, texts_by_group
-from tokbench.plugin import (
-    BackendError,
-    InputError,
-    Problem,
-    TextError,
-    Tokenizer,
-    decode_utf8,
-    encode_batch,
-    read_file,
-)
 from tokbench_questions.named import load
 
 _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
@@ -91,7 +82,7 @@ def write_rows(path: Path) -> int:
         with path.open("x", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([(*_COLUMNS, "id"), *rows])
     except OSError as error:
-        raise InputError([Problem(str(path), f"not written: {error.strerror}; give another name")]) from error
+        raise InputError([plugin.Problem(str(path), f"not written: {error.strerror}; give another name")]) from error
     return len(rows)
 
 
@@ -99,27 +90,26 @@ def read_rows(path: Path | str) -> list[BillRow]:
     """Read the rows of a CSV file that have tokens: its columns are ``model``, ``tokens``, ``text``, maybe ``id``."""
     rows = []
     try:
-        lines = csv.DictReader(
-            io.StringIO(decode_utf8(read_file(Path(path), text=True)).removeprefix("\ufeff"), newline="")
-        )
-        if missing := [name for name in _COLUMNS if name not in (lines.fieldnames or ())]:
-            raise InputError(
-                [Problem(f"{path}:1", f"no column {', '.join(missing)}; name the columns in the first line")]
-            )
+        content = plugin.decode_utf8(plugin.read_file(Path(path), text=True)).removeprefix("\ufeff")
+        lines = csv.DictReader(io.StringIO(content, newline=""))
+        if missing := ", ".join(name for name in _COLUMNS if name not in (lines.fieldnames or ())):
+            raise InputError([plugin.Problem(f"{path}:1", f"no column {missing}; name the columns in the first line")])
         for line in lines:
             model, tokens, text = (line[name] or "" for name in _COLUMNS)
             if not tokens.strip():
                 continue
             if not re.fullmatch(r"\d+(\.0)?", tokens.strip()):
                 fault = f"{tokens!r} is not a number of tokens; correct it"
-                raise InputError([Problem(f"{path}:{lines.line_num}", fault)])
+                raise InputError([plugin.Problem(f"{path}:{lines.line_num}", fault)])
             rows.append(BillRow(model, line.get("id") or text[:20], text, int(float(tokens))))
-    except TextError as error:
+    except plugin.TextError as error:
         raise InputError(f"{error.at(Path(path))}; save the file as UTF-8") from error
-    except (BackendError, csv.Error) as error:
-        raise InputError([Problem(str(path), f"{error}; give a CSV file in UTF-8")]) from error
+    except (plugin.BackendError, csv.Error) as error:
+        raise InputError([plugin.Problem(str(path), f"{error}; give a CSV file in UTF-8")]) from error
     if not rows:
-        raise InputError([Problem(str(path), "no row has tokens; fill in the prompt tokens that the provider reports")])
+        raise InputError(
+            [plugin.Problem(str(path), "no row has tokens; fill in the prompt tokens that the provider reports")]
+        )
     return rows
 
 
@@ -153,16 +143,18 @@ def bills(
 class _Fit:
     """The cells of a model, as the tokens of a tokenizer on changed texts and a constant."""
 
-    def __init__(self, rows: Sequence[BillRow], name: str, tokenizer: Tokenizer, change: str) -> None:
+    def __init__(self, rows: Sequence[BillRow], name: str, tokenizer: plugin.Tokenizer, change: str) -> None:
         self.name, self.change = name, change
-        encoded = encode_batch(tokenizer, [_CHANGES[change](row.text) for row in rows])
+        encoded = plugin.encode_batch(tokenizer, [_CHANGES[change](row.text) for row in rows])
         self.shifts = [row.tokens - int(n) for row, n in zip(rows, np.diff(encoded.offsets), strict=True)]
         shared = Counter(self.shifts)
         self.constant = max(shared, key=lambda shift: (shared[shift], -abs(shift)))
         self.fitting = shared[self.constant]
 
 
-def _bill(rows: Sequence[BillRow], named: str, candidates: Sequence[str], load: Callable[[str], Tokenizer]) -> Bill:
+def _bill(
+    rows: Sequence[BillRow], named: str, candidates: Sequence[str], load: Callable[[str], plugin.Tokenizer]
+) -> Bill:
     fits = [_Fit(rows, name, load(name), "") for name in ([named] if named else candidates)]
     if all(fit.fitting < len(rows) for fit in fits):
         names = dict.fromkeys([named, *candidates] if named else candidates)

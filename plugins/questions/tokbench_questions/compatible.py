@@ -144,9 +144,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     if overlap.same_ids == overlap.documents and not differing:
         undecided.append("whether every other text has the same ids, too: ask tokbench equal A B")
     if overlap.rewritten:
-        undecided.append(
-            f"{overlap.rewritten:,} documents: A and B read different bytes (normalizer, or a prefix space)"
-        )
+        undecided.append(f"{overlap.rewritten:,} documents: A and B read different bytes (normalizer, prefix space)")
     sizes = first.vocab_size, second.vocab_size
     level = "mapping" if differing else "subset" if all(map(any, data)) else "none"
     if overlap.same_ids == overlap.documents and not differing:
@@ -158,10 +156,8 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
         examples=tuple(f"id {k}: {data[0][k]!r} and {data[1][k]!r}" for k in differing[:_SHOWN]),
         overlap=overlap,
         special=tuple(_other_specials(first, second)),
-        faults=(
-            *_other_roles(*roles),
-            *(f"{side}: {fault}" for side, known in zip("AB", roles, strict=True) for fault in known.faults),
-        ),
+        faults=tuple(_other_roles(*roles))
+        + tuple(f"{s}: {x}" for s, r in zip("AB", roles, strict=True) for x in r.faults),
         undecided=tuple(undecided),
     )
 

@@ -135,10 +135,8 @@ def files_of(corpus: str) -> tuple[list[CorpusFile], list[str]]:
         inner = path.relative_to(root) if root.is_dir() else Path(path.name)
         if path.is_dir() or any(part.startswith(".") for part in inner.parts):
             continue
-        data, ending = (
-            _content(path) if path.is_file() else b"",
-            (path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower(),
-        )
+        data = _content(path) if path.is_file() else b""
+        ending = (path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower()
         head = data[: _ROWS_HEAD if ending in _ROWS else _HEAD]
         if not head or b"\0" in head:
             left_out.append(str(inner))

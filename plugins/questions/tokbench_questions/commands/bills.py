@@ -16,10 +16,7 @@ _FEW = 5
 @click.command(epilog=examples("tokbench bills mine.csv --new"))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    *("-t", "--tokenizer", "given"),
-    multiple=True,
-    metavar="MODEL=NAME",
-    help=f"Compare a model with a tokenizer: {TOKENIZER}. May be repeated [default: the best published name].",
+    *("-t", "--tokenizer", "given"), multiple=True, metavar="MODEL=NAME", help=f"{TOKENIZER} [default: the best name]."
 )
 @click.option("--new", is_flag=True, help="Write FILE with the shipped texts instead, for tokens to be filled in.")
 @json_option

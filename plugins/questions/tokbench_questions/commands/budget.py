@@ -36,8 +36,11 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     claims = [(one.safe[0], one.group, one.unknown) for one in found if one.safe[0] is not None]
     if claims:
         least, group, unknown = min(claims)
-        overflow = f"at most 5 % of such chunks of {group} are too long for {into}, with 95 % confidence"
-        say(f"Make chunks of at most {least:,} tokens of {cut_by}: {overflow}; the tightest of {len(claims)} groups.")
+        overflow = f"with 95 % confidence, at most 5 % of such chunks of {group} are too long for {into}"
+        if least:
+            say(f"Make chunks of at most {least:,} tokens of {cut_by}: {overflow} (least of {len(claims)} groups).")
+        else:
+            say(f"No chunk of {group} is sure to fit into {into}: even single tokens of {cut_by} are too long.")
         if unknown:
             say(f"but {unknown:.1%} of the tokens of {group} are unknown to {embed_by}: they fit because text is lost")
     else:

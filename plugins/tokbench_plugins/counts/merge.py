@@ -85,7 +85,7 @@ def merge(
     """
     import pyarrow.parquet as pq
 
-    # A worker that came too late writes no rows; DuckDB would take each column of an empty file for one that holds NULL.
+    # A worker that came too late writes no rows; DuckDB takes each column of an empty file for one that holds NULL.
     parts = [part for part in parts if pq.read_metadata(part.path).num_rows] or parts[:1]
     moved = 'chunk, count, first + {} AS first, "group", part'
     rows = " UNION ALL ".join(f"SELECT {moved.format(one.shift)} FROM {_table(one.path)}" for one in parts)

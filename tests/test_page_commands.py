@@ -163,14 +163,6 @@ def run_page(page, folder, *, quick=False):
     return said | {line: run(line, folder) for line in lines}
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in RUN if page.startswith(("README", "reports/site")) and page not in AFTER]
-)
-def test_the_quick_commands_of_a_page_run(page, texts, tmp_path):
-    pytest.importorskip("splintr")
-    run_page(page, shutil.copytree(texts, tmp_path / "here", symlinks=True), quick=True)
-
-
 @pytest.mark.slow
 @pytest.mark.packages
 @pytest.mark.usefixtures("tiktoken_files")

@@ -35,6 +35,7 @@ def invoke(*arguments, **more):
 
 
 @pytest.mark.usefixtures("tiktoken_files")
+@pytest.mark.slow
 def test_tokens_are_those_of_tiktoken_in_every_file(files):
     outcome = invoke(*files, "-t", "utf8_bytes,gpt-4o", "-t", "utf16_units", "--json")
     assert outcome.exit_code == 0, outcome.output
@@ -106,6 +107,7 @@ def test_names_without_a_proof_are_marked(files):
     assert {line.split()[0] for line in lines if "(unverified)" in line} == {"kimi-k3"}
 
 
+@pytest.mark.slow
 def test_equal_ids_share_a_row(files):
     pytest.importorskip("splintr")
     names = "splintr:o200k_base,gpt-oss,gpt-4,utf8_bytes"

@@ -22,6 +22,7 @@ def invoke(*args):
     return CliRunner().invoke(command, ["train", *map(str, args)], standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_from_options(text, tmp_path):
     outcome = invoke(
         *("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "-O", "pattern=gpt2"),
@@ -37,6 +38,7 @@ def test_from_options(text, tmp_path):
     assert row[-1] == "0.00%"
 
 
+@pytest.mark.slow
 def test_a_folder_gives_its_text(text, tmp_path):
     (tmp_path / "in").mkdir()
     text.rename(tmp_path / "in" / "t.txt")
@@ -68,6 +70,7 @@ def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["n.bpe.json"], "b is not trained"
 
 
+@pytest.mark.slow
 def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
     (tmp_path / "s.txt").write_text("ab\ncd\n", encoding="utf-8")
     sizes = ("--vocab-size", 900, "--holdout", 0)
@@ -91,6 +94,7 @@ def test_bad_input(text, tmp_path, args, message):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
     given = ("--backend", "naive_bpe", "--text", text, "--vocab-size", 260)
     outcome = invoke(*given, "--format", "pdf", "-o", tmp_path / "out")
@@ -142,6 +146,7 @@ def test_an_unknown_end_of_text_ends_before_training(text, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_path_with_a_suffix_is_a_file(text, tmp_path):
     given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300)
     for name in ("x.json", "x.bpe.json", "x.tiktoken"):

@@ -182,6 +182,7 @@ def test_signals_end_a_run_with_its_files_and_no_process(start, tmp_path):
         assert cell(results, "good", "tokens", "x").value == 6
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_run_is_killed(start, tmp_path):
     process = start(signal.SIGKILL)
     worker, child = processes_of(tmp_path / f"pids-{signal.SIGKILL}", process)

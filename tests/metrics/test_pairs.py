@@ -57,6 +57,7 @@ def states(tokens, lost=None):
     return CorpusStates("c", False, "", {"g": 64}, list(tokens), known)
 
 
+@pytest.mark.slow
 def test_the_sentence_beside_the_places_is_about_the_first_two(results):
     """Thai has three bytes a character, and one unit in UTF-16 and UTF-32: bytes come last."""
     kept = {"bytes", "utf-16", "code-points"}

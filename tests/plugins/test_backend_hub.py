@@ -174,6 +174,7 @@ def test_other_tokenizers_are_left_to_transformers(load):
         assert said.startswith(f"{[byte + 3 for byte in TEXT.encode()]} {COMMIT}")
 
 
+@pytest.mark.slow
 def test_cache_is_used_without_network(load, hub, files, tmp_path):
     first = load("org/plain")
     asked = hub.RequestHandlerClass.asked
@@ -184,6 +185,7 @@ def test_cache_is_used_without_network(load, hub, files, tmp_path):
     assert asked.count(got) == 1
 
 
+@pytest.mark.slow
 def test_token_opens_what_is_gated(load, files, tmp_path):
     for settings, said in (({}, "gated"), ({"HF_TOKEN": "bad"}, "gated"), ({"HF_TOKEN": "good"}, None)):
         [line] = load("org/gated", **settings)
@@ -209,6 +211,7 @@ def test_token_opens_what_is_gated(load, files, tmp_path):
         ({"HF_HUB_OFFLINE": "1"}, {"org/plain": "HF_HUB_OFFLINE"}),
     ],
 )
+@pytest.mark.slow
 def test_failures_name_their_causes(environment, causes, load):
     said = load(*causes, **environment)
     for line, (name, cause) in zip(said, causes.items(), strict=True):
@@ -216,6 +219,7 @@ def test_failures_name_their_causes(environment, causes, load):
         assert cause in line
 
 
+@pytest.mark.slow
 def test_commands_take_names_of_the_hub(call, tmp_path):
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
     (tmp_path / "run.yaml").write_text(
@@ -234,6 +238,7 @@ def test_commands_take_names_of_the_hub(call, tmp_path):
 
 
 @pytest.mark.packages
+@pytest.mark.slow
 def test_adapt_takes_names_of_the_hub(call, tmp_path):
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
     done = call("-m", "tokbench", "adapt", "org/plain", "--text", "text.txt", "--add", "2", "-o", "adapted")

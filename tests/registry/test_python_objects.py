@@ -64,6 +64,7 @@ def small_tokenizer():
 
 
 @pytest.mark.parametrize("library", ["tokenizers", "transformers"])
+@pytest.mark.slow
 def test_tokenizers_and_transformers_objects_load(library):
     tokenizer = small_tokenizer()
     given = tokenizer

@@ -43,6 +43,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.slow
 def test_every_format_has_the_bytes_that_the_run_wrote(run, tmp_path):
     before = contents(run)
     done = invoke(run, "-o", tmp_path / "again")

@@ -33,6 +33,7 @@ def classic(data):
     return text
 
 
+@pytest.mark.slow
 def test_the_tokens_are_those_of_tiktoken(classic):
     import tiktoken
 

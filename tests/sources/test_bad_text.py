@@ -159,6 +159,7 @@ def test_a_run_over_bad_text(write_config, tmp_path):
     assert results[0].corpora == results[1].corpora
 
 
+@pytest.mark.slow
 def test_the_option_is_in_the_identity(write_config, tmp_path):
     write_bad_folder(tmp_path)
     for errors in ("replace", "skip"):
@@ -169,6 +170,7 @@ def test_the_option_is_in_the_identity(write_config, tmp_path):
     assert "de.txt:2:2: not UTF-8" in problem
 
 
+@pytest.mark.slow
 def test_a_run_prints_the_notes(write_config, tmp_path):
     write_bad_folder(tmp_path)
     config = write_config("  c: {source: text, path: 'in/*.txt', errors: skip}", formats="[html, md]")

@@ -58,6 +58,7 @@ def session(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_each_tokenizer_on_each_corpus_is_a_benchmark_with_its_throughput(session, tmp_path):
     code, found = session("", "--tokbench", "suite.yaml", "--benchmark-json=b.json", *QUICK)
     assert code == 0

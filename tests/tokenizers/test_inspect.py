@@ -184,6 +184,7 @@ def test_ids_other_than_in_the_file(change, found_ids, tmp_path):
     assert done.exit_code == bool(found_ids)
 
 
+@pytest.mark.slow
 def test_caution_is_shown_with_numbers(tmp_path):
     path, text = tmp_path / "mine.tiktoken", tmp_path / "mine.txt"
     text.write_text("some text\n", encoding="utf-8")

@@ -46,6 +46,7 @@ def test_vocabulary_and_constant_are_found(name, constant):
         ("a space before the text", lambda text: f" {text}"),
     ],
 )
+@pytest.mark.slow
 def test_change_of_all_texts_is_found(change, applied):
     [bill] = bills(rows("gpt-4o", 7, applied), {"m": "gpt-4o"}, candidates=NAMES)
     assert (bill.change, bill.constant, bill.misfits, bill.others) == (change, 7, (), {})
@@ -63,6 +64,7 @@ def test_two_constants_are_found():
     assert {misfit.cause for misfit in bill.misfits} == {"11 more instead of 7, as 5 texts have"}
 
 
+@pytest.mark.slow
 def test_causes_of_single_cells_are_found():
     bill_rows = {row.id: row for row in rows("gpt-4o", 7)}
     encode = tokbench.load("gpt-4o").encode

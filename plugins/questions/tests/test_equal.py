@@ -57,6 +57,7 @@ def quick(one, other):
     return equal(one, other, minutes=0.02)  # a proof needs no texts
 
 
+@pytest.mark.slow
 def test_engines_of_one_file_are_equal(changed):
     assert quick(changed(), changed(backend="tokbench_bpe")).verdict == "equal"
     assert quick(changed(), changed(lambda c: c.update(truncation=None))).verdict == "equal"
@@ -77,6 +78,7 @@ def test_prefix_space_is_found(changed):
     assert (found.cause, len(found.text)) == ("prefix space", 1)
 
 
+@pytest.mark.slow
 def test_shorter_runs_of_digits_are_found(changed):
     def shorter(content):
         split = content["pre_tokenizer"]["pretokenizers"][0]["pattern"]
@@ -86,6 +88,7 @@ def test_shorter_runs_of_digits_are_found(changed):
     assert (found.text, found.pieces, found.cause) == ("012", (["0", "12"], ["0", "1", "2"]), "split")
 
 
+@pytest.mark.slow
 def test_one_other_token_is_found(changed):
     def other(content):  # "th" and an id that no merge makes change places
         vocabulary = content["model"]["vocab"]
@@ -118,6 +121,7 @@ def use(pairs):
     return change
 
 
+@pytest.mark.slow
 def test_swapped_merges_that_meet_are_found(changed):
     merges = [[("a", "b"), ("b", "c")], [("b", "c"), ("a", "b")]]
     found = equal(*(changed(use(order)) for order in merges)).counterexample
@@ -125,11 +129,13 @@ def test_swapped_merges_that_meet_are_found(changed):
     assert found.pieces == (["ab", "c"], ["a", "bc"])
 
 
+@pytest.mark.slow
 def test_swapped_merges_that_never_meet_are_equal(changed):
     merges = [("p", "q"), ("v", "w"), ("pq", "r")]
     assert quick(changed(use(merges)), changed(use([merges[k] for k in (0, 2, 1)]))).verdict == "equal"
 
 
+@pytest.mark.slow
 def test_an_opaque_tokenizer_is_never_equal():
     answer = quick("utf8_bytes", tokbench.train("regex_bpe:gpt2", [""], 256))
     assert answer.verdict == "unknown"
@@ -157,6 +163,7 @@ def cuts(pattern, text):
     return [match[0] for match in regex.finditer(pattern, text)]
 
 
+@pytest.mark.slow
 def test_random_patterns_are_decided_as_by_the_library():
     chosen = random.Random(1)
     texts = ["".join(chars) for k in range(5) for chars in itertools.product("abcB", repeat=k)]

@@ -190,6 +190,7 @@ def test_the_tree_joins_what_is_closest_on_average():
     assert leaves(joints, 12) == clusters[22]
 
 
+@pytest.mark.slow
 def test_reports_and_tables_show_the_pairs(tmp_path):
     config = {
         "schema": "tokbench/1",

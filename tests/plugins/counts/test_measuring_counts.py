@@ -65,6 +65,7 @@ def results(folder):
     return tokbench.run(config(folder, study={"vocabulary": {"sizes": [270, 280]}}), output=folder / "out")
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_text(results):
     cells = {(cell.tokenizer, cell.corpus, cell.metric): cell for cell in results.cells if cell.group == WHOLE}
     for name in ("mine-290", "mine-300"):

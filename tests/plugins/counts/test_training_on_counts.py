@@ -88,6 +88,7 @@ def counted(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_run_trains_on_counts(tmp_path, counted):
     results = tokbench.run(config(tmp_path, train={"counts": str(counted), "vocab_size": 280}), output=tmp_path / "out")
     digests = {name: info.sha256["vocabulary"] for name, info in results.tokenizers.items()}
@@ -120,6 +121,7 @@ def test_damaged_tables_are_refused(tmp_path, column, value):
         read_counts(path, "first", tmp_path)
 
 
+@pytest.mark.slow
 def test_left_out_is_in_the_artefact(tmp_path):
     from click.testing import CliRunner
 

@@ -48,6 +48,7 @@ def classic(data, tmp_path_factory):
     return tokbench.run(config, tmp_path_factory.mktemp("classic"), workers=0, store=False)
 
 
+@pytest.mark.slow
 def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
     import tiktoken
 

@@ -88,6 +88,7 @@ def add(board, name, backend, more=""):
     (board / "entries" / f"{name}.yaml").write_text(ENTRY.format(backend) + more, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_text(made):
     numbers = {row.place: row for row in read_numbers(made / "results" / "bytes.csv")}
     size = {name: sum(len(line.encode()) for line in lines) for name, lines in (("de", DE), ("en", EN))}

@@ -44,6 +44,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_same_and_not_the_same(folder):
     done = CliRunner().invoke(command, ["pin", "--check", "ids.lock"])
     assert (done.exit_code, done.stdout) == (0, "bytes: same (2 documents)\nwords: same (2 documents)\n")
@@ -60,6 +61,7 @@ def test_the_same_and_not_the_same(folder):
     assert "  cause: merges: was" in done.stdout
 
 
+@pytest.mark.slow
 def test_another_backend(folder):
     done = CliRunner().invoke(command, ["pin", "--check", "ids.lock", "--with", "tiktoken"])
     assert done.exit_code == 1

@@ -77,6 +77,7 @@ def nats(ids, document, n_ids=10):
     return np.asarray(transformer_model._nats(parameters, Windows(*windows), SMALL.heads))[: len(ids) - 1]
 
 
+@pytest.mark.slow
 def test_probabilities_sum_to_one():
     start = [11, 4, 2, 7]
     costs = [nats([*start, token], [0] * 5)[-1] for token in range(11)]  # ten ids and EOS
@@ -121,6 +122,7 @@ def trained(training, scored, n_ids=10, saved=None, **options):
     return train_curve(task, SMALL, **{"learning_rate": 0.01, "seed": 0, **options})
 
 
+@pytest.mark.slow
 def test_a_point_has_seen_its_share_of_the_documents():
     points = trained(part(random_text()), part(random_text(1, 3)), shares=[0.2, 0.5, 1])
     assert [point.n_bytes for point in points] == [360, 900, 1800]

@@ -144,6 +144,7 @@ def test_joins_continuations_and_windows_with_tiktoken_alone():
     assert state.windows.percentile(0.99) == sorted(windows)[-(-99 * len(windows) // 100) - 1]
 
 
+@pytest.mark.slow
 def test_streams_and_spans_with_tokenizers_alone(model):
     library = Tokenizer.from_file(str(model / "tokenizer.json"))
     library.encode_special_tokens = True

@@ -205,7 +205,7 @@ def test_token_opens_what_is_gated(load, files, tmp_path):
                 "hf:a/b/c": "not a name of the hub",
             },
         ),
-        pytest.param({}, {"org/failing": "the hub failed"}, marks=pytest.mark.slow),  # the library retries for long
+        ({}, {"org/failing": "the hub failed"}),  # the library retries for long
         ({"HF_TOKEN": "good"}, {"org/absent": "no such name"}),
         ({"HF_ENDPOINT": "http://127.0.0.1:9"}, {"org/plain": "does not answer"}),
         ({"HF_HUB_OFFLINE": "1"}, {"org/plain": "HF_HUB_OFFLINE"}),

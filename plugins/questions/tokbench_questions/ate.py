@@ -182,11 +182,11 @@ def candidates_of(candidates: Texts | Sequence[str | Path], split: str) -> Candi
     rows = _rows_of_texts(candidates, split) if isinstance(candidates, Mapping) else _rows_of_tables(candidates, split)
     names: dict[str, int] = {}
     chunks: dict[bytes, int] = {}
-    found = [
+    entries = [
         (chunks.setdefault(chunk, len(chunks)), names.setdefault(name, len(names)) * _PARTS + part % _PARTS, count)
         for name, part, chunk, count in rows
     ]
-    chunk, column, count = np.array(found, dtype=np.int64).reshape(-1, 3).T
+    chunk, column, count = np.array(entries, dtype=np.int64).reshape(-1, 3).T
     counts = coo_array((count.astype(float), (chunk, column)), shape=(len(chunks), len(names) * _PARTS)).tocsr()
     n_bytes = (counts.T @ np.array([*map(len, chunks)], dtype=float)).reshape(-1, _PARTS)
     short = [name for name, parts in zip(names, n_bytes, strict=True) if not parts.all()]

@@ -29,8 +29,6 @@ _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
     "line ends as LF": lambda text: text.replace("\r\n", "\n"),
     "runs of white space as one space": lambda text: re.sub(r"\s+", " ", text),
 }
-
-
 _COLUMNS: Final = ("model", "tokens", "text")
 
 
@@ -153,31 +151,31 @@ class _Fit:
 
 
 def _bill(
-    rows: Sequence[BillRow], named: str, candidates: Sequence[str], load: Callable[[str], plugin.Tokenizer]
+    rows: Sequence[BillRow], named: str, candidates: Sequence[str], loaded: Callable[[str], plugin.Tokenizer]
 ) -> Bill:
-    fits = [_Fit(rows, name, load(name), "") for name in ([named] if named else candidates)]
+    fits = [_Fit(rows, name, loaded(name), "") for name in ([named] if named else candidates)]
     if all(fit.fitting < len(rows) for fit in fits):
         names = dict.fromkeys([named, *candidates] if named else candidates)
-        fits = [_Fit(rows, name, load(name), change) for change in _CHANGES for name in names]
+        fits = [_Fit(rows, name, loaded(name), change) for change in _CHANGES for name in names]
     order = [*_CHANGES]
     fits.sort(key=lambda fit: (-fit.fitting, order.index(fit.change), abs(fit.constant)))
-    found = next(fit for fit in fits if fit.name == (named or fits[0].name))
+    best = next(fit for fit in fits if fit.name == (named or fits[0].name))
     others: dict[str, int] = {}
     for fit in fits:
-        if fit.fitting >= found.fitting and fit.name != found.name:
+        if fit.fitting >= best.fitting and fit.name != best.name:
             others.setdefault(fit.name, fit.fitting)
-    misfits = _misfits(rows, found, [fit for fit in fits if fit.name == found.name])
-    return Bill(rows[0].model, found.name, found.change, found.constant, len(rows), misfits, others)
+    misfits = _misfits(rows, best, [fit for fit in fits if fit.name == best.name])
+    return Bill(rows[0].model, best.name, best.change, best.constant, len(rows), misfits, others)
 
 
-def _misfits(rows: Sequence[BillRow], found: _Fit, changed: Sequence[_Fit]) -> tuple[Misfit, ...]:
-    wrong = [place for place, shift in enumerate(found.shifts) if shift != found.constant]
-    shared = Counter(found.shifts[place] for place in wrong)
+def _misfits(rows: Sequence[BillRow], best: _Fit, changed: Sequence[_Fit]) -> tuple[Misfit, ...]:
+    wrong = [place for place, shift in enumerate(best.shifts) if shift != best.constant]
+    shared = Counter(best.shifts[place] for place in wrong)
     misfits = []
     for place in wrong:
-        row, shift = rows[place], found.shifts[place]
-        causes = [fit.change or "the text unchanged" for fit in changed if fit.shifts[place] == found.constant]
+        row, shift = rows[place], best.shifts[place]
+        causes = [fit.change or "the text unchanged" for fit in changed if fit.shifts[place] == best.constant]
         if len(wrong) <= 3 * shared[shift] > 3:  # noqa: PLR2004
-            causes.append(f"{shift} more instead of {found.constant}, as {shared[shift]} texts have")
-        misfits.append(Misfit(row.id, row.tokens, row.tokens - shift + found.constant, (*causes, "")[0]))
+            causes.append(f"{shift} more instead of {best.constant}, as {shared[shift]} texts have")
+        misfits.append(Misfit(row.id, row.tokens, row.tokens - shift + best.constant, (*causes, "")[0]))
     return tuple(misfits)

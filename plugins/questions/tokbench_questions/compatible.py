@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ class Compatibility:
     level: str
     """One of :data:`LEVELS`."""
     sizes: tuple[int, int]
-    other_ids: int
+    different_ids: int
     """Ids of both that have different bytes."""
     examples: tuple[str, ...]
     overlap: Overlap
@@ -103,9 +104,9 @@ class Compatibility:
 
     def sentence(self, one: str, other: str) -> str:
         """Return the answer in one sentence."""
-        ids = LEVELS[self.level].ids.format(extra=abs(self.sizes[0] - self.sizes[1]), other=self.other_ids)
+        ids = LEVELS[self.level].ids.format(extra=abs(self.sizes[0] - self.sizes[1]), other=self.different_ids)
         shared = self.overlap.shared
-        weighed = "" if shared is None else f"; {100 * shared:.1f}% of {one}'s tokens of the text are also {other}'s"
+        weighed = "" if shared is None else f"; {percent(shared)}% of {one}'s tokens of the text are also {other}'s"
         return f"{one} and {other} {ids}{weighed}."
 
     def meets(self, required: str) -> bool:
@@ -132,11 +133,11 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     first, second = loaded = [load(one), load(other)]
     documents = [t for some in texts_by_group(texts).values() for t in some] if isinstance(texts, str) else [*texts]
     if not documents:
-        raise InputError("there is no text to compare: give a file with text")
+        raise InputError("no text to compare: give a file with text")
     data = [_data(tokenizer) for tokenizer in loaded]
     overlap = _overlap(first, second, data, documents)
     differing = [k for k, (a, b) in enumerate(zip(*data, strict=False)) if a != b and a and b]
-    files = [Path(file_of(given) if isinstance(given, str) else "") for given in (one, other)]
+    files = [Path(file_of(name) if isinstance(name, str) else "") for name in (one, other)]
     roles = [_roles(file, tokenizer) for file, tokenizer in zip(files, loaded, strict=True)]
     undecided = []
     if lacking := [side for side, known in zip("AB", roles, strict=True) if not known.ids]:
@@ -152,7 +153,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     return Compatibility(
         level=level,
         sizes=sizes,
-        other_ids=len(differing),
+        different_ids=len(differing),
         examples=tuple(f"id {k}: {data[0][k]!r} and {data[1][k]!r}" for k in differing[:_SHOWN]),
         overlap=overlap,
         special=tuple(_other_specials(first, second)),
@@ -160,6 +161,15 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
         + tuple(f"{s}: {x}" for s, r in zip("AB", roles, strict=True) for x in r.faults),
         undecided=tuple(undecided),
     )
+
+
+def percent(share: float) -> str:
+    """Write a share so that only a whole one is 100.0.
+
+    >>> percent(0.9996)
+    '99.9'
+    """
+    return f"{math.floor(1000 * share) / 10:.1f}"
 
 
 def _data(tokenizer: Tokenizer) -> list[bytes]:
@@ -238,7 +248,7 @@ def _roles(file: Path, tokenizer: Tokenizer) -> _Roles:
     special: Mapping[str, int] = getattr(tokenizer, "special_ids", {})
     if not file.is_file():
         return _Roles(ids, faults)
-    for role, token in _given(_read(folder / _NAMES), "_token"):
+    for role, token in _roles_in(_read(folder / _NAMES), "_token"):
         text = token.get("content") if isinstance(token, dict) else token
         if isinstance(text, str) and text in special:
             ids[role] = (special[text],)
@@ -251,7 +261,7 @@ def _roles(file: Path, tokenizer: Tokenizer) -> _Roles:
         size = content.get("vocab_size")
         if isinstance(size, int) and size < tokenizer.vocab_size:
             faults.append(f"{place}: vocab_size is {size:,}, but the tokenizer has {tokenizer.vocab_size:,} ids")
-        for role, value in _given(content, "_token_id"):
+        for role, value in _roles_in(content, "_token_id"):
             some = tuple(value) if isinstance(value, list) else (value,)
             ids.setdefault(role, some)
             outside = [token_id for token_id in some if not 0 <= token_id < tokenizer.vocab_size]
@@ -262,7 +272,7 @@ def _roles(file: Path, tokenizer: Tokenizer) -> _Roles:
     return _Roles(ids, faults)
 
 
-def _given(content: Mapping[str, Any], end: str) -> list[tuple[str, Any]]:
+def _roles_in(content: Mapping[str, Any], end: str) -> list[tuple[str, Any]]:
     return [(role, content[f"{role}{end}"]) for role in _ROLES if content.get(f"{role}{end}") is not None]
 
 

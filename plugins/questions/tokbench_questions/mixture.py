@@ -129,16 +129,16 @@ def fit(counts: PairCounts, n_bytes: Floats) -> Floats:
         return _solve(more, steps[which], pairs[which], sizes)
 
     rows: dict[tuple[int, int], Floats] = {}
-    found: set[tuple[int, int]] = set()
+    needed: set[tuple[int, int]] = set()
     for mixture in (np.full(n, 1 / n), *(_LEAN * np.eye(n) + (1 - _LEAN) / n)):
-        found |= rivals(mixture, *map(np.zeros, sizes))
+        needed |= rivals(mixture, *map(np.zeros, sizes))
     for _ in range(_ROUNDS):
-        rows |= {key: (counts.at(*key) - counts.merged[key[0]]).reshape(n, n_parts) for key in found - rows.keys()}
+        rows |= {key: (counts.at(*key) - counts.merged[key[0]]).reshape(n, n_parts) for key in needed - rows.keys()}
         rows = dict(sorted(rows.items()))
         (steps, pairs), differences = np.array([*rows]).T, np.array([*rows.values()])
         shares, *slack = solve(slice(None), np.ones(n_parts))
-        found = rivals(shares, *slack)
-        if found <= rows.keys():
+        needed = rivals(shares, *slack)
+        if needed <= rows.keys():
             break
     rng = np.random.default_rng(0)
     fits = [shares]

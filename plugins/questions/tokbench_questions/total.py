@@ -130,8 +130,8 @@ def estimate(
 def files_of(corpus: str) -> tuple[list[CorpusFile], list[str]]:
     """Return the files of a file, folder or pattern, and the names of those without text."""
     root, files, left_out = Path(corpus), list[CorpusFile](), list[str]()
-    found = root.rglob("*") if root.is_dir() else map(Path, glob.glob(corpus, recursive=True) or [corpus])  # noqa: PTH207
-    for path in sorted(found):
+    paths = root.rglob("*") if root.is_dir() else map(Path, glob.glob(corpus, recursive=True) or [corpus])  # noqa: PTH207
+    for path in sorted(paths):
         inner = path.relative_to(root) if root.is_dir() else Path(path.name)
         if path.is_dir() or any(part.startswith(".") for part in inner.parts):
             continue

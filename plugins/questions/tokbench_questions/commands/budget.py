@@ -27,13 +27,13 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     """
     from tokbench_questions.budget import budget as find
 
-    found = find(cut_by, embed_by, texts_by_group(texts), limit=limit, special=special)
+    groups = find(cut_by, embed_by, texts_by_group(texts), limit=limit, special=special)
     if as_json:
         facts = {"cut_by": cut_by, "embed_by": embed_by, "limit": limit, "special": special}
-        print_json({**facts, "groups": [asdict(one) for one in found]})
+        print_json({**facts, "groups": [asdict(one) for one in groups]})
         return
     into = f"{embed_by}'s limit of {limit:,} tokens ({special} special)"
-    claims = [(one.safe[0], one.group, one.unknown) for one in found if one.safe[0] is not None]
+    claims = [(one.safe[0], one.group, one.unknown) for one in groups if one.safe[0] is not None]
     if claims:
         least, group, unknown = min(claims)
         overflow = f"with 95 % confidence, at most 5 % of such chunks of {group} are too long for {into}"
@@ -46,7 +46,7 @@ def budget(cut_by: str, embed_by: str, limit: int, special: int, texts: str, *, 
     else:
         say(f"The texts are too short to say how many tokens of {cut_by} fit into {into}: no group has 59 chunks.")
     rows = []
-    for one in found:
+    for one in groups:
         safe = [
             cell for size in one.safe for cell in ((f"{size:,}", f"{size / limit:.2f}") if size is not None else "--")
         ]

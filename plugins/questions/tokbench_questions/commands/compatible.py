@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import asdict
 from typing import Final
@@ -30,28 +29,29 @@ def compatible(one: str, other: str, *, texts: str, require: str | None, as_json
     Exit codes: 0 compatible as --require says, or without it; 1 not so; 2 bad input.
     """
     from tokbench_questions.compatible import compatible as compare
+    from tokbench_questions.compatible import percent
 
-    found = compare(one, other, texts)
-    failed = require is not None and not found.meets(require)
+    result = compare(one, other, texts)
+    failed = require is not None and not result.meets(require)
     if as_json:
-        answer = {"sentence": found.sentence(one, other), "draft": found.draft, "distil": found.distil}
-        print_json({**answer, **asdict(found)})
+        answer = {"sentence": result.sentence(one, other), "draft": result.draft, "distil": result.distil}
+        print_json({**answer, **asdict(result)})
         sys.exit(int(failed))
-    say(found.sentence(one, other))
-    say(f"  draft model: {found.draft}")
-    say(f"  distillation: {found.distil}")
-    overlap = found.overlap
+    say(result.sentence(one, other))
+    say(f"  draft model: {result.draft}")
+    say(f"  distillation: {result.distil}")
+    overlap = result.overlap
     rows = [
-        ("ids", *(f"{size:,}" for size in found.sizes)),
+        ("ids", *(f"{size:,}" for size in result.sizes)),
         (f"tokens of {overlap.documents:,} documents", *(f"{tokens:,}" for tokens in overlap.tokens)),
     ]
     print_numbers(("", "A", "B"), rows)
     shares = [("documents with the same ids", overlap.same_ids / overlap.documents)]
     shares += [] if overlap.shared is None else [("tokens of the text that both have", overlap.shared)]
     shares += [(f"chunks {kind}", share) for kind, share in overlap.chunks.items()]
-    print_numbers(("share", "%"), [(name, f"{math.floor(1000 * share) / 10:.1f}") for name, share in shares])
-    evidence = {"ids with different bytes": found.examples, "special tokens": found.special}
-    for what, lines in (evidence | {"the model's files": found.faults, "undecided": found.undecided}).items():
+    print_numbers(("share", "%"), [(name, percent(share)) for name, share in shares])
+    evidence = {"ids with different bytes": result.examples, "special tokens": result.special}
+    for what, lines in (evidence | {"the model's files": result.faults, "undecided": result.undecided}).items():
         for line in lines[:_MOST]:
             say(f"{what}: {line}")
         if lines[_MOST:]:

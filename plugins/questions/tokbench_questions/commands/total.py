@@ -37,24 +37,24 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
     """
     from tokbench_questions.total import total as estimate
 
-    found = estimate(corpus, tokenizer, sample=sample, seed=seed, field=field)
+    answer = estimate(corpus, tokenizer, sample=sample, seed=seed, field=field)
     if as_json:
-        print_json({"corpus": corpus, "tokenizer": tokenizer, **asdict(found)})
+        print_json({"corpus": corpus, "tokenizer": tokenizer, **asdict(answer)})
         return
-    reach = (found.high - found.low) / 2 / (found.tokens or 1)
-    interval = f" ± {reach:.1%} (95 % interval: {found.low:,.0f} to {found.high:,.0f})" if reach else ""
-    read = f"{found.read:,} of {found.bytes:,} bytes were read ({found.read / found.bytes:.1%})"
-    say(f"{corpus} has {found.tokens:,.0f} tokens of {tokenizer}{interval}; {read}.")
+    reach = (answer.high - answer.low) / 2 / (answer.tokens or 1)
+    interval = f" ± {reach:.1%} (95 % interval: {answer.low:,.0f} to {answer.high:,.0f})" if reach else ""
+    read = f"{answer.read:,} of {answer.bytes:,} bytes were read ({answer.read / answer.bytes:.1%})"
+    say(f"{corpus} has {answer.tokens:,.0f} tokens of {tokenizer}{interval}; {read}.")
     rows = []
-    for x in sorted(found.strata, key=lambda stratum: -stratum.bytes)[:_MOST]:
+    for x in sorted(answer.strata, key=lambda stratum: -stratum.bytes)[:_MOST]:
         numbers = (f"{number:,.0f}" for number in (x.files, x.bytes, x.read, x.tokens))
         rows.append([x.name, *numbers, f"{x.reach / (x.tokens or 1):.1%}", f"{x.bytes / (x.tokens or 1):.2f}"])
     print_numbers(["files", "number", "bytes", "read", "tokens", "± (95 %)", "file B/token"], rows)
-    if len(found.strata) > _MOST:
-        say(f"and {len(found.strata) - _MOST:,} more: --json")
-    if found.left_out:
-        say(f"left out, as they are empty, binary or no files: {', '.join(found.left_out)}")
-    if found.read > 2 * sample * found.bytes:
+    if len(answer.strata) > _MOST:
+        say(f"and {len(answer.strata) - _MOST:,} more: --json")
+    if answer.left_out:
+        say(f"left out, as they are empty, binary or no files: {', '.join(answer.left_out)}")
+    if answer.read > 2 * sample * answer.bytes:
         say("more than the sample asked for was read: at least 40 blocks are, and 3 of each row above")
     if reach:
         say("a cut between two blocks may add a token; the interval does not include it")

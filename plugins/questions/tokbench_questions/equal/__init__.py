@@ -45,7 +45,7 @@ class Equality:
     texts: int
     """Texts with the same ids that were tried."""
     not_proved: tuple[str, ...] = ()
-    """Why there is no proof."""
+    """Why it is not proved."""
     counterexample: Counterexample | None = None
     stopped: bool = False
     """Whether the time was over before all texts were tried."""
@@ -88,9 +88,9 @@ def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0
     differences: list[Difference] = []
     if not isinstance(recipes[0], str) and not isinstance(recipes[1], str):
         differences = list(compare_recipes(recipes[0], recipes[1], same_engine=type(pair[0]) is type(pair[1])))
-        not_proved = [f"{found.stage}: {found.text}" for found in differences]
+        not_proved = [f"{one.stage}: {one.text}" for one in differences]
     tried, stopped, end = 0, False, time.monotonic() + 60 * minutes
-    texts = probes(pair, [found.probes for found in differences])
+    texts = probes(pair, [one.probes for one in differences])
     while (batch := list(islice(texts, _BATCH))) and not (stopped := time.monotonic() > end):
         if some := _differing(pair, batch):
             text = min((_shrunk(pair, text) for text in sorted(some, key=_simple)[:_SHRUNK]), key=_simple)
@@ -154,7 +154,7 @@ def _cause(
     for name, pieces, tokenizer in zip("AB", data, reversed(pair), strict=True):
         if lacking := {*pieces}.difference(_pieces(tokenizer, range(tokenizer.vocab_size))):
             return "token", f"only {name} has {_shown(min(lacking))!r}"
-    stages = {found.stage: found.text for found in reversed(differences)}
+    stages = {one.stage: one.text for one in reversed(differences)}
     known = stages.keys() & {"added tokens", "split", "merges"}
     if len(known) == 1:
         [stage] = known

@@ -105,7 +105,7 @@ def test_training_sees_files_as_they_are(tmp_path, how):
     (tmp_path / "a.py").write_bytes(code.encode())
     options = TextOptions(path=tmp_path / "a.py", document=how)
     assert "".join(texts_of(options)) == code
-    kept = texts_of(options, holdout=0.5) if how == "line" else []
+    kept = texts_of(options, holdout=0.3) if how == "line" else []
     assert all(text in code.splitlines(keepends=True) or text.endswith("\n\n\n") for text in kept)
     assert not any(document.text.endswith("\n") for document in TextSource(options).documents()) or how == "file"
 
@@ -175,31 +175,7 @@ def test_a_limit_takes_each_group_s_first_documents(holdout):
     assert len(survey.trained) == 6
     left = [d for d in LIMITED if d in [*first, *learned]]
     assert (survey.documents, survey.bytes) == (len(left), sum(len(d.text) for d in left))
-    assert survey.limited_sha256 == Corpus("c", Listed(left)).survey().sha256 != all_.sha256
-    assert survey.sha256 == all_.sha256 == all_.limited_sha256
-
-
-def test_under_a_limit_no_more_is_read_than_is_needed_and_changes_are_found():
-    source = Listed(list(LIMITED))
-    corpus = Corpus("c", source, limit=2)
-    corpus.survey()
-
-    class Watched(Listed):
-        read = 0
-
-        def documents(self):
-            for document in super().documents():
-                self.read += 1
-                yield document
-
-    corpus.source = watched = Watched(list(LIMITED))
-    assert len(list(corpus.evaluation())) == watched.read == 4
-    changed = [document._replace(text="new") if k == 3 else document for k, document in enumerate(LIMITED)]
-    corpus.source = Listed(changed)
-    with pytest.raises(tokbench.InputError, match="the text of corpus 'c' changed during the run"):
-        list(corpus.evaluation())
-    corpus.source = Listed([*LIMITED, Document("more", "b", "99", "c:99")])
-    assert len(list(corpus.evaluation())) == len(list(corpus.training())) == 4
+    assert survey.sha256 == Corpus("c", Listed(left)).survey().sha256 != all_.sha256
 
 
 @given(st.lists(st.tuples(st.text(max_size=9), st.sampled_from("xyz")), max_size=25), st.integers(1, 40))

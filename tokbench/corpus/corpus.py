@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -19,16 +18,13 @@ from tokbench.corpus.contract import Document, HasCounts, HasFiles, Source
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.corpus.excerpts import Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards, shards_of_counts
+from tokbench.corpus.spool import EVALUATED, TRAINED, Spool
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.tokenizers.backend import CountsFile
 from tokbench.tokenizers.contract import HasNotes
 
 _USUAL: Final = (str, str, str, str, NoneType, str, str)
-
-_DOCUMENT_BYTES: Final = 256
-_GOLD_WORD_BYTES: Final = 160
 
 _PROGRESS_BYTES: Final = 4 << 20
 
@@ -40,11 +36,6 @@ def fingerprint(text: str) -> int:
 
 def _mark(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=8).digest()
-
-
-def _memory(document: Document) -> int:
-    words = len(document.gold.words) if document.gold else 0
-    return sys.getsizeof(document.text) + _DOCUMENT_BYTES + words * _GOLD_WORD_BYTES
 
 
 def _shared_key(document: Document) -> str:
@@ -69,61 +60,18 @@ class DocumentHash:
         return self._digest.hexdigest()
 
 
-class _FirstDocuments:
-    """Hashes the first documents of each group; without a limit, takes all."""
-
-    def __init__(self, limit: int | None) -> None:
-        self._limit = limit
-        self._taken: Counter[str] = Counter()
-        self.documents = 0
-        self.digest = DocumentHash()
-
-    def take(self, document: Document, data: bytes) -> bool:
-        if self._limit is None:
-            return True
-        if self._taken[document.group] >= self._limit:
-            return False
-        self._taken[document.group] += 1
-        self.documents += 1
-        self.digest.add(document, data)
-        return True
-
-    @property
-    def found(self) -> tuple[int, str]:
-        """How many documents were taken, and their hash."""
-        return self.documents, self.digest.hexdigest()
-
-
-class _KeptDocuments:
-    """Keeps documents in at most ``room`` bytes of memory, or none."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self.documents: list[Document] | None = []
-        self.n_bytes = 0
-
-    def add(self, document: Document) -> None:
-        if self.documents is None:
-            return
-        self.documents.append(document)
-        self.n_bytes += _memory(document)
-        if self.n_bytes > self._room:
-            self.documents, self.n_bytes = None, 0
-
-
 @dataclass
 class Survey:
     """The summary of a corpus, from one pass over it."""
 
     sha256: str = ""
-    """Of group, key and text of all documents, in order."""
-    limited_sha256: str = ""
-    """Without the documents beyond a limit."""
+    """Of group, key and text of the documents within the limit, in order."""
     documents: int = 0
-    """In ``limited_sha256``."""
     bytes: int = 0
     """In UTF-8."""
     evaluated_bytes: int = 0
+    group_bytes: dict[str, int] = field(default_factory=dict)
+    """Evaluated bytes by group."""
     groups: dict[str, int] = field(default_factory=dict)
     """Evaluated documents by group, in order of appearance."""
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
@@ -138,35 +86,14 @@ def _numbers(marks: bytearray) -> NDArray[np.uint64]:
     return np.frombuffer(marks, dtype=">u8").astype(np.uint64)
 
 
-class Reading:
-    """The texts of one reading of some corpora; on an error it ends early.
-
-    Args:
-        readings: documents by corpus.
-        with_groups: write the group before each text, for :func:`group_and_text`.
-    """
-
-    def __init__(self, readings: Mapping[str, Iterator[Document]], *, with_groups: bool = False) -> None:
-        self._readings = readings
-        self._with_groups = with_groups
-        self.failures: dict[str, Failure] = {}
-        """By corpus: unreadable, or changed since the survey."""
-
-    def __iter__(self) -> Iterator[str]:
-        for name, documents in self._readings.items():
-            while True:
-                document = attempt(lambda documents=documents: next(documents, None))  # type: ignore[misc]
-                if isinstance(document, Failure):
-                    self.failures[name] = document
-                    return
-                if document is None:
-                    break
-                text, group = document[:2]
-                yield f"{len(group)}:{group}{text}" if self._with_groups else text
+def feed(documents: Iterable[Document], *, with_groups: bool = False) -> Iterator[str]:
+    """Yield the texts; with the group before each for :func:`group_and_text`."""
+    for text, group, *_ in documents:
+        yield f"{len(group)}:{group}{text}" if with_groups else text
 
 
 def group_and_text(line: str) -> tuple[str, str]:
-    """Split a line of a :class:`Reading` with groups.
+    """Split a line of a :func:`feed` with groups.
 
     >>> group_and_text("2:enhat")
     ('en', 'hat')
@@ -176,12 +103,10 @@ def group_and_text(line: str) -> tuple[str, str]:
 
 
 class Corpus:
-    """A source under its name in a run.
+    """A source under its name in a run, which is read once, into a :class:`Spool`.
 
     With ``holdout``, a share of the documents, chosen by a hash of the text or of the key that translations share, is
-    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are read for either.
-
-    Readings are hashed: documents that differ from the survey end them with an error.
+    evaluated, and the rest is for training. With ``limit``, only the first documents of each group are for either.
     """
 
     def __init__(
@@ -196,10 +121,7 @@ class Corpus:
     ) -> None:
         if hasattr(source, "document_limit"):
             source.document_limit = document_limit
-        self._sha256 = ""
-        self._kept: list[Document] | None = None
-        self.kept_bytes = 0
-        self._first = self._first_trained = (0, "")
+        self._spool: Spool | None = None
         self.name = name
         self.source = source
         self.licence: str = plain(source.licence, str, "licence")
@@ -213,30 +135,30 @@ class Corpus:
         self.limit = limit
         self.document_limit = document_limit
 
-    def evaluation(self) -> Iterator[Document]:
-        """Return the evaluated documents; reading raises InputError if a file fails or the text has changed."""
-        chosen = (document for document in self._documents() if self._parts(document)[0])
-        return chosen if self.limit is None else self._limited(chosen, self._first)
+    def evaluation(self, group: str | None = None) -> Iterator[Document]:
+        """Return the evaluated documents, or those of a group; if they are not yet read, as :meth:`survey` does."""
+        return self._documents().read(EVALUATED, group)
 
     def training(self) -> Iterator[Document]:
-        """Return the documents for training; raises as :meth:`evaluation` does."""
-        chosen = (document for document in self._documents() if self._parts(document)[1])
-        return chosen if self.limit is None else self._limited(chosen, self._first_trained)
+        """Return the documents for training, as :meth:`evaluation` does."""
+        return self._documents().read(TRAINED)
 
-    def _parts(self, document: Document) -> tuple[bool, bool]:
-        """Tell whether a document is evaluated, and whether it is for training; without a holdout it is both."""
-        held = bool(self.holdout) and self.held_out(document, self.holdout)
-        return held or not self.holdout, not held
+    def _documents(self) -> Spool:
+        if self._spool is None:
+            self.survey()
+        assert self._spool is not None
+        return self._spool
 
-    def _limited(self, documents: Iterator[Document], surveyed: tuple[int, str]) -> Iterator[Document]:
-        first = _FirstDocuments(self.limit)
-        for document in documents:
-            if first.take(document, document.text.encode()):
-                yield document
-                if first.documents == surveyed[0]:
-                    break
-        if self._sha256 and first.digest.hexdigest() != surveyed[1]:
-            raise self.changed_error()
+    def _parts(self, document: Document, taken: Counter[tuple[int, str]]) -> int:
+        """Return the parts of the next document, which the limit allows; ``taken`` counts by part and group."""
+        parts = EVALUATED | TRAINED
+        if self.holdout:
+            parts = EVALUATED if self.held_out(document, self.holdout) else TRAINED
+        for part in (EVALUATED, TRAINED):
+            taken[part, document.group] += bool(parts & part)
+            if self.limit and taken[part, document.group] > self.limit:
+                parts &= ~part
+        return parts
 
     def training_text(self) -> Iterator[Document]:
         """Return the documents for training with their line ends, which parallel sentences lack."""
@@ -256,17 +178,6 @@ class Corpus:
             documents = (document._replace(key=_shared_key(document)) for document in documents)
         return shards(self.name, documents, by_key=self.parallel)
 
-    def _documents(self) -> Iterator[Document]:
-        if self._kept is not None:
-            yield from self._kept
-            return
-        digest = DocumentHash()
-        for document in self._read():
-            digest.add(document, self._encoded(document))
-            yield document
-        if self._sha256 and digest.hexdigest() != self._sha256:
-            raise self.changed_error()
-
     def _read(self) -> Iterator[Document]:
         for document in self.source.documents():
             usual = type(document) is Document and tuple(map(type, document)) == _USUAL
@@ -278,18 +189,8 @@ class Corpus:
             raise too_long(document.origin, self.document_limit)
         return data
 
-    def changed_error(self) -> InputError:
-        return InputError(
-            f"the text of corpus {self.name!r} changed during the run (its sha256 was {self._sha256[:12]}... at the "
-            "start); run again"
-        )
-
-    def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:
-        """Read all documents once.
-
-        Args:
-            progress: called now and then with the bytes read so far.
-            room: documents are kept if they take at most so many bytes of memory.
+    def survey(self, progress: Callable[[int], object] = lambda _: None) -> Survey:
+        """Read all documents once; ``progress`` is called now and then with the bytes read so far.
 
         Raises:
             InputError: a document cannot be read or is too long, the corpus or a part of it is empty, groups of a
@@ -298,47 +199,43 @@ class Corpus:
         if self._counted and self.counts:
             whole = self.counts.sha256
             groups = plain(dict(self._counted.groups), dict[str, int], "groups")
-            return Survey(whole, whole, self.counts.documents, self.counts.bytes, self.counts.bytes, groups)
-        return self._survey(progress, room)
+            size = self.counts.bytes
+            return Survey(whole, self.counts.documents, size, size, groups=groups)
+        return self._survey(progress)
 
-    def _survey(self, progress: Callable[[int], object], room: int) -> Survey:
-        survey, first, first_trained = Survey(), _FirstDocuments(self.limit), _FirstDocuments(self.limit)
-        digest, left = DocumentHash(), DocumentHash()
+    def _survey(self, progress: Callable[[int], object]) -> Survey:
+        survey, digest, spool = Survey(), DocumentHash(), Spool()
+        taken: Counter[tuple[int, str]] = Counter()
         size = shown = 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
         trained = bytearray()
         keys: dict[str, list[str]] = defaultdict(list)
         marked: dict[bool, str] = {}
-        kept = _KeptDocuments(room)
         excerpts = Excerpts()
         for document in self._read():
             _, group, _, origin, gold, *_ = document
             data = self._encoded(document)
-            digest.add(document, data)
-            kept.add(document)
             size += len(data)
             if size - shown >= _PROGRESS_BYTES:
                 shown = size
                 progress(shown)
             mark = _mark(data)
-            evaluated_part, trained_part = self._parts(document)
-            measured = evaluated_part and first.take(document, data)
-            learned = trained_part and first_trained.take(document, data)
-            if measured:
-                survey.evaluated_bytes += len(data)
-                evaluated[group] += mark
-            if measured or learned:
+            parts = self._parts(document, taken)
+            if parts:
                 survey.documents += 1
                 survey.bytes += len(data)
-                if self.limit is not None:
-                    left.add(document, data)
-            if learned:
+                digest.add(document, data)
+                spool.add(document, parts)
+            if parts & EVALUATED:
+                survey.group_bytes[group] = survey.group_bytes.get(group, 0) + len(data)
+                evaluated[group] += mark
+            if parts & TRAINED:
                 trained += mark
             marked.setdefault(gold is not None, origin)
             if self.parallel:
                 keys[group].append(_shared_key(document))
                 mark = _mark(keys[group][-1].encode())  # translations are shown together
-            if measured:
+            if parts & EVALUATED:
                 excerpts.add(document, mark)
         self.notes = plain(self.source.notes, list[str], "notes") if isinstance(self.source, HasNotes) else []
         self._check(survey.documents, evaluated, trained, keys)
@@ -346,10 +243,9 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        self._sha256 = survey.sha256 = digest.hexdigest()
-        self._first, self._first_trained = first.found, first_trained.found
-        self._kept, self.kept_bytes = kept.documents, kept.n_bytes
-        survey.limited_sha256 = survey.sha256 if self.limit is None else left.hexdigest()
+        survey.sha256 = digest.hexdigest()
+        survey.evaluated_bytes = sum(survey.group_bytes.values())
+        self._spool = spool
         survey.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         survey.groups = {group: len(marks) for group, marks in survey.evaluated.items()}
         survey.trained = _numbers(trained)

@@ -121,7 +121,7 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
         source=entry.source,
         options=entry.options,
         licence=corpus.licence,
-        sha256=survey.limited_sha256,
+        sha256=survey.sha256,
         limit=corpus.limit,
         documents=survey.documents,
         bytes=survey.bytes,

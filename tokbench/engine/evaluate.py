@@ -50,7 +50,7 @@ class Evaluation:
     """By key, the merged state of the shards so far, or the failure, because a part would pass for the whole."""
     documents: dict[Key, int] = field(default_factory=dict)
     unreadable: dict[str, Failure] = field(default_factory=dict)
-    """By corpus, why its text could not be read a second time, or is not the text of the survey."""
+    """By corpus, why its table of counts could not be read to the end."""
     crashed: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
     seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
@@ -82,13 +82,11 @@ class Evaluation:
 
     def state(self, key: Key, documents: int) -> Any | Failure:
         """Return the state of a group, if all its documents are in it, or the failure."""
-        if key[1] in self.unreadable:
-            return self.unreadable[key[1]]
         state = self.states.get(key)
         if isinstance(state, Failure) or self.documents.get(key) == documents:
             return state
         stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
-        return self.crashed.get((key[0], key[3]), Failure(stopped))
+        return self.crashed.get((key[0], key[3])) or self.unreadable.get(key[1]) or Failure(stopped)
 
     def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
         """Return the state of a group, or of the whole corpus; ``groups`` has the number of documents of each."""
@@ -111,7 +109,7 @@ class Evaluation:
         """
         name, corpus, group, family = key
         metric = self.metrics[family]
-        stopped = self.interrupted and corpus not in self.unreadable and (name, family) not in self.crashed
+        stopped = self.interrupted and (name, family) not in self.crashed
         if not stopped or family in self.of_corpora:
             return None
         keys = [(name, corpus, member, family) for member in (groups if group == WHOLE else [group])]
@@ -160,7 +158,7 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool, evaluation.unreadable)
+        evaluation.same_ids.finish(pool)
     except STOPS:
         evaluation.interrupted = True
         pool.end()
@@ -190,15 +188,9 @@ class _Evaluator:
         }
 
     def _read(self, name: str) -> Iterator[Shard]:
-        """Yield the shards of a corpus while they are as in the survey; note the failure if they are not."""
-        corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
-        shards = corpus.shards()
-        while True:
-            shard = attempt(lambda: next(shards, None))
-            if shard is None:
-                return
-            if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
-                shard = Failure(str(corpus.changed_error()))
+        """Yield the shards of a corpus; if a table of counts can no longer be read, note why, and end."""
+        shards = self._plan.corpora[name].shards()
+        while shard := attempt(lambda: next(shards, None)):
             if isinstance(shard, Failure):
                 self._evaluation.unreadable[name] = shard
                 return

@@ -249,8 +249,7 @@ class _Finisher:
                     values, share = self._values((prepared.name, corpus, group, family.name), groups)
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen, share)
                 if same:
-                    equal = self._same_ids(prepared, corpus, group)
-                    values = equal if isinstance(equal, Failure) else {same.id: equal}
+                    values = {same.id: self._same_ids(prepared, corpus, group)}
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus)
@@ -323,9 +322,7 @@ class _Finisher:
                 values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
-    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
-        if corpus in self._evaluation.unreadable:
-            return self._evaluation.unreadable[corpus]
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
         known, other = self._evaluation.same_ids, prepared.same_as
         if not other:
             return NotApplicable("it has no 'same_as'")

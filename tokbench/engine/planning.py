@@ -25,9 +25,6 @@ from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import GivenOptions, Options, names_in
 
-KEPT_TEXT: Final = 64 << 20
-"""Bytes of memory for documents that are kept from the first reading, of all corpora together."""
-
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
@@ -121,7 +118,6 @@ class _Planner:
         self._registry = registry
         self._plan = plan
         self._absent, self._names = list[Problem](), set[str]()
-        self._room = KEPT_TEXT  # bytes of text that corpora may still keep in memory
 
     def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float, float], object]) -> None:
         path = ("corpora", name)
@@ -142,16 +138,15 @@ class _Planner:
         corpus = self._try(path, lambda: made(name, source))
         if corpus is None:
             return
-        total, room = _size_of_files(corpus), self._room
+        total = _size_of_files(corpus)
         if corpus.counts and (entry.holdout or entry.parallel):
             message = "counts have no documents to hold out or to pair: remove 'holdout' and 'parallel'"
             self._problem((*path, "source"), message)
             return
-        survey = self._try(path, lambda: corpus.survey(lambda size: progress(size, total), room))
+        survey = self._try(path, lambda: corpus.survey(lambda size: progress(size, total)))
         self._plan.notes += [f"corpus {name}: {note}" for note in corpus.notes]
         if survey is not None:
             self._plan.corpora[name] = corpus
-            self._room -= corpus.kept_bytes
             self._plan.surveys[name] = survey
             if entry.evaluate:
                 self._plan.measured.append(name)

@@ -8,10 +8,12 @@ import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
-from tokbench.corpus.corpus import Reading, group_and_text
+from tokbench.corpus.corpus import feed, group_and_text
 from tokbench.engine.check import Checked
 from tokbench.engine.describe import identify
 from tokbench.engine.folder import save_artefact
@@ -176,7 +178,7 @@ def take_training(
         stored.forget_training(tokenizer.planned)
         return None
     stored.trained.append(tokenizer.name)
-    trained = _trained(tokenizer, training._replace(outcome=facts), Reading({}), pool)
+    trained = _trained(tokenizer, training._replace(outcome=facts), pool)
     return replace(trained, train_from_store=True)
 
 
@@ -184,16 +186,10 @@ def _train_side_by_side(
     plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
 ) -> dict[str, PreparedTokenizer]:
     jobs = iter([_training(plan, tokenizer.planned, alone=False) for tokenizer in waiting.values()])
-    trained, texts = {}, dict[str, Reading]()
-
-    def feeds(job: Job) -> dict[str, Reading]:
+    trained = {}
+    for job, answer in pool.work(lambda: next(jobs, None), feeds=partial(_training_text, plan)):
         assert isinstance(job, TrainTokenizer)
-        texts[job.name] = _training_text(plan, job)
-        return {_TRAINING: texts[job.name]}
-
-    for job, answer in pool.work(lambda: next(jobs, None), feeds=feeds):
-        assert isinstance(job, TrainTokenizer)
-        trained[job.name] = _trained(waiting[job.name], answer, texts[job.name], pool, stored)
+        trained[job.name] = _trained(waiting[job.name], answer, pool, stored)
     return trained
 
 
@@ -211,17 +207,13 @@ def train_one(
     is trained once more.
     """
     pool.progress(f"training {tokenizer.name}", 0, None)
-    job, texts = _training(plan, tokenizer.planned, alone=alone), list[Reading]()
-
-    def feeds() -> dict[str, Reading]:
-        texts.append(_training_text(plan, job))
-        return {_TRAINING: texts[-1]}
-
+    job = _training(plan, tokenizer.planned, alone=alone)
+    feeds = partial(_training_text, plan, job)
     answer: Training | WorkerDied = pool.ask(job, feeds)
     if alone and isinstance(answer, Training) and answer.compiled:
         pool.end()
         answer = pool.ask(job, feeds)
-    return _trained(tokenizer, answer, texts[-1], pool, stored)
+    return _trained(tokenizer, answer, pool, stored)
 
 
 def _training(plan: Plan, planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
@@ -236,15 +228,15 @@ def _training(plan: Plan, planned: PlannedTokenizer, *, alone: bool) -> TrainTok
     )
 
 
-def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
-    texts = [name for name in job.corpora if name not in job.counts]
-    return Reading({name: plan.corpora[name].training_text() for name in texts}, with_groups=True)
+def _training_text(plan: Plan, job: Job) -> dict[str, Iterator[str]]:
+    assert isinstance(job, TrainTokenizer)
+    texts = (plan.corpora[name].training_text() for name in job.corpora if name not in job.counts)
+    return {_TRAINING: feed(chain.from_iterable(texts), with_groups=True)}
 
 
 def _trained(
     tokenizer: PreparedTokenizer,
     answer: Training | WorkerDied,
-    text: Reading,
     pool: WorkerPool,
     stored: StoredWork | None = None,
 ) -> PreparedTokenizer:
@@ -253,8 +245,6 @@ def _trained(
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
         return tokenizer.with_outcome(answer.failure, failed)
-    for unreadable in text.failures.values():
-        return tokenizer.with_outcome(unreadable, failed)
     tokenizer = replace(
         tokenizer,
         train_s=answer.seconds,

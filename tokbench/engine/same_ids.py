@@ -113,11 +113,8 @@ class SameIds:
         documents = sum(part.documents for part in sums)
         return documents - same, documents
 
-    def finish(self, pool: WorkerPool, unreadable: Collection[str] = ()) -> None:
-        """Describe each difference, but for the corpora in ``unreadable``, whose text changed."""
-        self._comparisons = {
-            key: comparison for key, comparison in self._comparisons.items() if key[1] not in unreadable
-        }
+    def finish(self, pool: WorkerPool) -> None:
+        """Describe each difference."""
         for key in sorted(self._comparisons, key=lambda key: (key[0], self._order[key[1:]])):
             comparison = self._comparisons[key]
             if comparison.first is None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
-from tokbench.corpus.contract import Document
-from tokbench.corpus.corpus import Reading
+from tokbench.corpus.corpus import feed
 from tokbench.engine.check import Checked
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import Finished
@@ -38,48 +34,6 @@ from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import Options
-
-
-class _Groups:
-    """The evaluated documents of a corpus, kept in a temporary file, so that each group is at hand.
-
-    >>> with ExitStack() as stack:
-    ...     documents = [Document("one", "en", "1", "c:1"), Document("uno", "es", "2", "c:2")]
-    ...     groups = stack.enter_context(_Groups(documents, ["en", "es"]))
-    ...     groups.sizes, list(groups.texts("*")), list(groups.texts("es"))
-    ({'en': 3, 'es': 3}, ['one', 'uno'], ['uno'])
-    """
-
-    def __init__(self, documents: Iterable[Document], groups: Iterable[str]) -> None:
-        self.sizes = dict.fromkeys(groups, 0)
-        """The UTF-8 bytes of each group."""
-        self._places = {group: array("q") for group in (WHOLE, *self.sizes)}
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
-        outcome = attempt(lambda: self._keep(documents))
-        self.failure = outcome if isinstance(outcome, Failure) else None
-        """Why the corpus could not be read to its end."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def _keep(self, documents: Iterable[Document]) -> None:
-        start = 0
-        for document in documents:
-            data = document.text.encode()
-            self._file.write(data)
-            for group in (WHOLE, document.group):
-                self._places[group].extend((start, len(data)))
-            self.sizes[document.group] += len(data)
-            start += len(data)
-
-    def texts(self, group: str) -> Iterator[str]:
-        places = iter(self._places[group])
-        for start, size in zip(places, places, strict=True):
-            self._file.seek(start)
-            yield self._file.read(size).decode()
 
 
 class _Feed(NamedTuple):
@@ -145,12 +99,11 @@ def time_all(
     plan: Plan,
     prepared: Sequence[PreparedTokenizer],
     untimed: Mapping[str, TimingSkipped],
-    unreadable: Mapping[str, Failure],
     pool: WorkerPool,
 ) -> TimedOutcome:
     """Return the cells and notes of every timed and every isolated metric.
 
-    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unreadable``.
+    A tokenizer that is not timed gets cells that say why.
     """
     pool.end(keep=1)
     outcome, failures = TimedOutcome([], []), list[Failure]()
@@ -171,10 +124,10 @@ def time_all(
             outcome.notes.extend(measured.notes)
             failures += measured.failures
         if spec.timed is not None:
-            timing = _Timing(plan, spec, options, dict(missing), dict(unreadable), pool)
+            timing = _Timing(plan, spec, options, dict(missing), pool)
             on = {corpus: [name for name in names if name in plan.names_on(corpus)] for corpus in plan.corpora_of(spec)}
             measured = _outcome(partial(timing.measure, names), spec, on)
-            outcome.cells.extend(_unless_unreadable(cell, timing.unreadable) for cell in measured.cells)
+            outcome.cells.extend(measured.cells)
             outcome.notes.extend(measured.notes)
             if pool.shared:
                 outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
@@ -200,13 +153,12 @@ def _outcome(
 
 @dataclass
 class _Timing:
-    """Times one metric; finds out which tokenizers are ``missing`` and which corpora ``unreadable``."""
+    """Times one metric; finds out which tokenizers are ``missing``."""
 
     plan: Plan
     spec: MetricFamily
     options: Options
     missing: dict[str, TimingSkipped]
-    unreadable: dict[str, Failure]
     pool: WorkerPool
 
     def measure(self, names: Sequence[str]) -> TimedOutcome:
@@ -232,18 +184,15 @@ class _Timing:
         metric, missing = self.spec.timed(self.options), self.missing
         outcomes, failures = [], list[Failure]()
         repeats = plain(metric.processes, int, "processes") if isinstance(metric, RepeatsInProcesses) else 1
-        with ExitStack() as stack:
-            by_group = isinstance(metric, TimesGroups) and plain(metric.by_group, bool, "by_group")
-            groups = _groups(self.plan, on, stack) if by_group else {}
-            self.unreadable.update({name: documents.failure for name, documents in groups.items() if documents.failure})
-            for _ in range(repeats):
-                if repeats > 1:
-                    self.pool.end()
-                ready = tuple(name for name in names if name not in missing)
-                job = TimeTokenizers(self.spec.name, self.options, ready, tuple(_feeds(self.plan, on, groups)), {})
-                one = self._ask(job, groups)
-                outcomes.append(one)
-                failures += one.failures
+        by_group = isinstance(metric, TimesGroups) and plain(metric.by_group, bool, "by_group")
+        feeds = tuple(_feeds(self.plan, on, by_group=by_group))
+        for _ in range(repeats):
+            if repeats > 1:
+                self.pool.end()
+            ready = tuple(name for name in names if name not in missing)
+            one = self._ask(TimeTokenizers(self.spec.name, self.options, ready, feeds, {}))
+            outcomes.append(one)
+            failures += one.failures
         timed = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
         if isinstance(metric, RepeatsInProcesses) and repeats > 1:
             sound = [
@@ -263,15 +212,12 @@ class _Timing:
         ]
         return TimedOutcome(timed.cells + absent, timed.notes, failures)
 
-    def _ask(self, job: TimeTokenizers, groups: Mapping[str, _Groups]) -> TimedOutcome:
+    def _ask(self, job: TimeTokenizers) -> TimedOutcome:
         """Time the tokenizers of a job in one process; begin again without one that ends the process."""
         same_as = {tokenizer.name: tokenizer.same_as for tokenizer in self.plan.tokenizers if tokenizer.same_as}
         while True:
             job = replace(job, names=tuple(name for name in job.names if name not in self.missing), same_as=same_as)
-            readings: dict[str, Reading] = {}
-            answer = self.pool.ask(job, partial(_texts, self.plan, job.feeds, groups, readings))
-            for reading in readings.values():
-                self.unreadable.update(reading.failures)
+            answer = self.pool.ask(job, partial(_texts, self.plan, job.feeds))
             culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
             if culprit not in job.names:
                 break
@@ -285,41 +231,19 @@ class _Timing:
         return TimedOutcome(outcome.cells, outcome.notes, [*failures, *outcome.failures])
 
 
-def _texts(
-    plan: Plan, feeds: Iterable[_Feed], groups: Mapping[str, _Groups], readings: dict[str, Reading]
-) -> dict[str, Iterable[str]]:
-    """Return the texts of the feeds by name; those that are read from a corpus are put into ``readings``, too."""
-    kept = {feed.name: groups[feed.corpus].texts(feed.group) for feed in feeds if feed.corpus in groups}
-    for feed in feeds:
-        if feed.corpus not in groups:
-            readings[feed.name] = Reading({feed.corpus: plan.corpora[feed.corpus].evaluation()})
-    return {**readings, **kept}
+def _texts(plan: Plan, feeds: Iterable[_Feed]) -> dict[str, Iterator[str]]:
+    """Return the texts of the feeds by name."""
+    groups = {each.name: None if each.group == WHOLE else each.group for each in feeds}
+    return {each.name: feed(plan.corpora[each.corpus].evaluation(groups[each.name])) for each in feeds}
 
 
-def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Groups]:
-    documents = {}
+def _feeds(plan: Plan, on: Sequence[str], *, by_group: bool) -> Iterator[_Feed]:
     for name in on:
-        names = plan.surveys[name].groups
-        if len(names) > 1:
-            documents[name] = stack.enter_context(_Groups(plan.corpora[name].evaluation(), names))
-    return documents
-
-
-def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iterator[_Feed]:
-    for name in on:
-        evaluated = name in plan.measured
-        yield _Feed(name, name, WHOLE, evaluated, plan.surveys[name].evaluated_bytes)
-        if name in groups and not groups[name].failure:
-            for group, size in groups[name].sizes.items():
+        evaluated, survey = name in plan.measured, plan.surveys[name]
+        yield _Feed(name, name, WHOLE, evaluated, survey.evaluated_bytes)
+        if by_group and len(survey.groups) > 1:
+            for group, size in survey.group_bytes.items():
                 yield _Feed(f"{name}\0{group}", name, group, evaluated, size)
-
-
-def _unless_unreadable(cell: Cell, unreadable: Mapping[str, Failure]) -> Cell:
-    """Return the cell, or the reason why it has no value if the text of its corpus has changed since the survey."""
-    if cell.corpus not in unreadable or cell.status not in {Status.OK, Status.FAILED}:
-        return cell
-    place = (cell.tokenizer, cell.corpus, cell.group, cell.metric)
-    return Cell(*place, unit=cell.unit, status=Status.FAILED, reason=unreadable[cell.corpus].reason)
 
 
 @dataclass
@@ -346,7 +270,7 @@ def run_studies_and_timings(
         try:
             with pool.progress.phase("timing"):
                 _, plan, prepared = checked
-                further.timed = time_all(plan, prepared, _timing_skipped(evaluation), evaluation.unreadable, pool)
+                further.timed = time_all(plan, prepared, _timing_skipped(evaluation), pool)
         except STOPS:
             further.stopped = "timing"
     further.lost = pool.lost

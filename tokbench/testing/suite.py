@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.config.read import read_config
-from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.prepare import train_one
 from tokbench.engine.workers.executor import Executor
@@ -99,8 +98,5 @@ class Suite:
     def texts(self, corpus: str) -> list[str]:
         """Return the evaluated documents of a corpus; of more than 2 MB a share, chosen by hash."""
         share = min(1.0, MAX_BYTES / max(1, self._checked.plan.surveys[corpus].evaluated_bytes))
-        reading = Reading({corpus: self._checked.plan.corpora[corpus].evaluation()})
-        taken = [text for text in reading if zlib.crc32(text.encode()) < share * 2**32]
-        for failure in reading.failures.values():
-            raise BackendError(failure.reason)
-        return taken
+        texts = (document.text for document in self._checked.plan.corpora[corpus].evaluation())
+        return [text for text in texts if zlib.crc32(text.encode()) < share * 2**32]

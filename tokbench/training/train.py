@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import repeat
+from itertools import chain, repeat
 from operator import add
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
-from tokbench.corpus.corpus import Reading
+from tokbench.corpus.corpus import Corpus, feed
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder
 from tokbench.engine.identity import Identities
@@ -212,18 +212,12 @@ def _train(
         tokenizer = taken or train_one(plan, tokenizer, pool, stored, alone=True)
     if tokenizer.facts is None:
         return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
-    readings = list[Reading]()
-
-    def feeds() -> dict[str, Reading]:
-        readings.append(_held_out(plan, tokenizer.planned.train_on))
-        return {"held out": readings[-1]}
-
+    held_out = [corpus for name in tokenizer.planned.train_on if (corpus := plan.corpora[name]).holdout]
+    feeds = partial(_held_out, held_out)
     answer: WrittenTokenizer | WorkerDied = pool.ask(write, feeds)
     if isinstance(answer, WorkerDied):
         return TrainedTokenizer(tokenizer.name, failure=answer.failure)
-    held_out = readings[-1]
-    failures = [*answer.failures, *held_out.failures.values()]
-    held = None if held_out.failures else answer.held_out
+    failures, held = answer.failures, answer.held_out
     total = {name: float(column.sum()) for name, column in held.columns.items()} if held else {}
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(
@@ -242,8 +236,8 @@ def _train(
     )
 
 
-def _held_out(plan: Plan, names: Sequence[str]) -> Reading:
-    return Reading({name: plan.corpora[name].evaluation() for name in names if plan.corpora[name].holdout})
+def _held_out(corpora: Iterable[Corpus]) -> dict[str, Iterator[str]]:
+    return {"held out": feed(chain.from_iterable(corpus.evaluation() for corpus in corpora))}
 
 
 def train_here(

@@ -2,6 +2,7 @@
 
 import csv
 import random
+import shutil
 
 import pytest
 
@@ -26,6 +27,8 @@ EXACT = [
     "renyi_efficiency",
     "vocab_utilization",
 ]
+
+TRAIN = {"corpus": "text", "vocab_size": 290}
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +102,17 @@ def test_counts_cannot_be_held_out(folder):
     data["corpora"]["counted"]["holdout"] = 0.5
     with pytest.raises(InputError, match="holdout"):
         tokbench.run(data, output=folder / "held")
+
+
+def test_a_table_that_goes_during_a_run_costs_its_own_numbers(folder, tmp_path, monkeypatch, faulty):
+    table = shutil.copy(folder / "all.counts", tmp_path)
+    monkeypatch.setenv("CHANGES", f"{table}=gone")  # when its tokenizer is loaded, after the planning
+    data = config(folder, tokenizers={"gone": "changes_text", "mine": {"backend": "regex_bpe", "train": TRAIN}})
+    data["corpora"]["counted"]["path"] = table
+    results = tokbench.run(data | {"metrics": ["compression"]}, output=tmp_path / "out", workers=0)
+    whole = {cell.corpus: cell for cell in results.cells if (cell.tokenizer, cell.metric) == ("mine", "tokens")}
+    assert whole["text"].value > 0
+    assert whole["counted"].status == "failed"
+    assert "all.counts" in whole["counted"].reason
+    assert whole["counted"].reason in results.notes
+    assert not results.interrupted

@@ -170,7 +170,7 @@ def pin(request: Request, folder: Path, progress: Progress, store: Store | None 
 def pinned_corpora(plan: Plan) -> dict[str, PinnedCorpus]:
     """Return the number of documents and the hash of each corpus."""
     surveys = ((name, plan.surveys[name]) for name in plan.measured)
-    return {name: PinnedCorpus(sum(survey.groups.values()), survey.limited_sha256) for name, survey in surveys}
+    return {name: PinnedCorpus(sum(survey.groups.values()), survey.sha256) for name, survey in surveys}
 
 
 def packages(tokenizer: PreparedTokenizer) -> tuple[str, ...]:

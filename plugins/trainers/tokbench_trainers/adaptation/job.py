@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from tokbench import plugin
 from tokbench.config.model import Limits
 from tokbench.corpus.contract import Source
-from tokbench.corpus.corpus import Corpus, Reading
+from tokbench.corpus.corpus import Corpus, feed
 from tokbench.engine.folder import make_folder
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
@@ -210,16 +210,15 @@ def adapt_to_texts(
     preferring = Grammar(load_registry(), wanted=lambda spec: spec.name in _PREFERRED)
     loaded = str(preferring.resolve(name))
     named = NamedTokenizers([loaded], None)
-    reading = Reading({"text": Corpus("text", texts).training_text()})
+    corpus = Corpus("text", texts)
+    corpus.survey()
     make_folder(folder)
     stem = folder / f"{_UNFIT_FOR_FILES.sub('-', name).strip('-')}-adapted"
     with Executor(workers).pool(Limits(), progress) as pool:
         named.open(pool, None)
-        answer = pool.ask(AdaptTokenizer(loaded, asked, stem), lambda: {"text": reading})
+        answer = pool.ask(AdaptTokenizer(loaded, asked, stem), lambda: {"text": feed(corpus.training_text())})
     if isinstance(answer, WorkerDied):
         return answer.failure
-    if reading.failures:
-        return next(iter(reading.failures.values()))
     if isinstance(answer, plugin.Failure):
         return answer
     adapted: AdaptedTokenizer = answer

@@ -1,0 +1,66 @@
+"""The spool of a corpus: what is read is what was added, in any order of readings, in memory and on disk."""
+
+import random
+import tempfile
+from itertools import zip_longest
+
+import pytest
+
+from tokbench.corpus import spool
+from tokbench.corpus.contract import Document, Gold
+from tokbench.corpus.corpus import Corpus
+from tokbench.corpus.spool import EVALUATED, TRAINED, Spool
+from tokbench.foundation.errors import InputError
+
+GOLD = (None, Gold(((0, 1),), (True,)), Gold(((0, 1), (2, 3)), (False, True), (1,)))
+
+
+def documents():
+    rng = random.Random(0)
+    for k in range(200):
+        text = "".join(rng.choices(["a", "é", "東", "\0", "\n", "🎉"], k=rng.choice([0, 1, 300])))
+        end = rng.choice(["", "\r\n\n"])
+        yield Document(text, rng.choice(["", "en", "*"]), str(k), f"c:{k}", rng.choice(GOLD), rng.choice("xy"), end)
+
+
+@pytest.mark.parametrize("in_memory", [0, 5_000, 1 << 20])
+def test_readings_take_turns_and_lose_nothing(monkeypatch, in_memory):
+    monkeypatch.setattr(spool, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(spool, "_BATCH_CHARS", 1_000)
+    kept, parts = Spool(), random.Random(1).choices([EVALUATED, TRAINED, EVALUATED | TRAINED], k=200)
+    for document, part in zip(documents(), parts, strict=True):
+        kept.add(document, part)
+    asked = [(part, group) for part in (EVALUATED, TRAINED) for group in (None, "", "en", "*", "missing")]
+    turns = zip_longest(*(kept.read(*each) for each in asked))
+    for (part, group), found in zip(asked, zip(*turns, strict=True), strict=True):
+        pairs = zip(documents(), parts, strict=True)
+        expected = [one for one, its in pairs if its & part and group in {None, one.group}]
+        assert [document for document in found if document] == expected
+
+
+def test_a_full_disk_is_an_error_of_the_corpus(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+
+    class Large:
+        licence = ""
+
+        def documents(self):
+            return (Document("a" * 10**6, "g", str(k), f"c:{k}") for k in range(9))
+
+    with pytest.raises(InputError, match="missing: No such file or directory; set TMPDIR"):
+        Corpus("c", Large()).survey()
+
+
+def test_the_source_is_read_once():
+    class Once:
+        licence = ""
+        readings = 0
+
+        def documents(self):
+            self.readings += 1
+            yield Document("a b", "g", "1", "c:1")
+
+    corpus = Corpus("c", source := Once())
+    corpus.survey()
+    assert [*corpus.evaluation()] == [*corpus.training()] == [*corpus.training_text()]
+    assert sum(map(len, corpus.shards())) == source.readings == 1

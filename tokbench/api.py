@@ -27,7 +27,7 @@ from tokbench.engine.describe import (
     describe_tokenizer,
 )
 from tokbench.engine.evaluate import Evaluation, evaluate
-from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
+from tokbench.engine.finish import Finished, finish, pack_states
 from tokbench.engine.folder import keep_previous, make_folder, write_again, write_reports
 from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
@@ -36,6 +36,7 @@ from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
 from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.interrupts import uninterrupted
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison
@@ -241,11 +242,15 @@ def _run(
             evaluation = evaluate(checked.plan, names, pool, stored)
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
-            finished, stopped = _finish(checked, evaluation, stopped, progress)
+            progress("computing metrics", 0, None)
+            evaluation.interrupted = bool(stopped)
+            finished, waited = uninterrupted(partial(finish, checked.plan, prepared, evaluation))
+            stopped = "cells" if waited else stopped
         further = run_studies_and_timings(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     with progress.phase("cells"):
-        states = _pack_states(checked, evaluation, further)
+        states, waited = uninterrupted(partial(pack_states, checked.plan, prepared, evaluation))
+        further.stopped = further.stopped or ("cells" if waited else "")
     results = _results(checked, evaluation, finished, further, states)
     results.notes += notes
     results.from_store = stored.sentences()
@@ -258,11 +263,10 @@ def _run(
             moved = attempt(partial(keep_previous, folder, checked.plan.reporters))
             if isinstance(moved, Failure):
                 results.notes.append(f"the run before is not kept: {moved.reason}")
-            try:
-                results.problems = write_reports(folder, results, checked.plan.reporters, progress)
-            except KeyboardInterrupt:  # all is measured: let nothing of it be lost
-                write_reports(folder, results, checked.plan.reporters, progress)
-                raise
+            write = partial(write_reports, folder, results, checked.plan.reporters, progress)
+            results.problems, waited = uninterrupted(write)
+            if waited:
+                raise KeyboardInterrupt
         results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))
         results.problems += write_again(folder, results)
     return results
@@ -287,20 +291,6 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     )
 
 
-def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:
-    """Make the cells, even after Ctrl-C; return them and the phase in which the run was stopped."""
-    if stopped:
-        evaluation.interrupted = True
-    progress("computing metrics", 0, 1)
-    try:
-        finished = finish(checked.plan, checked.prepared, evaluation)
-    except KeyboardInterrupt:
-        stopped = "cells"
-        finished = finish(checked.plan, checked.prepared, evaluation)
-    progress("computing metrics", 1, 1)
-    return finished, stopped
-
-
 def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[str]) -> Durations:
     seconds = {name: round(value, 3) for name, value in progress.seconds.items()}
     of_studies = {name: seconds.pop(name) for name in studies if name in seconds}
@@ -308,23 +298,11 @@ def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[
     return Durations(**seconds, **workers, studies=of_studies)
 
 
-def _pack_states(checked: Checked, evaluation: Evaluation, further: StudiesAndTimings) -> RawStates:
-    """Move the raw states out of the evaluation, all of them even after Ctrl-C."""
-    states = RawStates()
-    try:
-        pack_states(checked.plan, checked.prepared, evaluation, states)
-    except KeyboardInterrupt:
-        further.stopped = further.stopped or "cells"
-        pack_states(checked.plan, checked.prepared, evaluation, states)
-    return states
-
-
 def _results(
     checked: Checked, evaluation: Evaluation, finished: Finished, further: StudiesAndTimings, states: RawStates
 ) -> NotebookResults:
     registry, plan, prepared = checked
     studies = further.studies
-    shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}
     return NotebookResults(
         name=plan.config.name,
         config=describe_config(plan.config),
@@ -352,5 +330,5 @@ def _results(
         states=states,
         tracebacks=finished.tracebacks | studies.tracebacks | tracebacks(further.timed.failures),
         interrupted=bool(further.stopped),
-        partial=PartialRun(phase=further.stopped, reason=further.lost, groups=shares) if further.stopped else None,
+        partial=PartialRun(phase=further.stopped, reason=further.lost) if further.stopped else None,
     )

@@ -22,7 +22,7 @@ from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
 
-NUMBERS = ["value", "ci_low", "ci_high", "in_sample", "measured"]
+NUMBERS = ["value", "ci_low", "ci_high", "in_sample"]
 
 
 def printed(results: Results, width: int, *, colour: bool = False) -> str:

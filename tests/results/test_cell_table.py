@@ -44,7 +44,7 @@ def test_any_list_of_cells_is_read_exactly(seed):
             *(rng.choice(names) for names in ("ab", "cd", ["x", "y", WHOLE, "script: Latin"], "lmn")),
             value=rng.choice(numbers), unit=rng.choice(["", "bytes"]), ci_low=rng.choice(numbers),
             ci_high=rng.choice(numbers), n=rng.choice([0, 1, 2**60]), status=rng.choice(list(Status)),
-            reason=rng.choice(["", "why"]), in_sample=rng.choice(numbers), measured=rng.choice(numbers),
+            reason=rng.choice(["", "why"]), in_sample=rng.choice(numbers),
         )
         for _ in range(rng.choice([0, 1, 2, 60]))
     ]  # fmt: skip

@@ -35,9 +35,9 @@ def plain(text):
         ("[]", "results.json: "),
         ('{"schema": "tokbench-results/9"}', "'tokbench-results/9'"),
         ("{}", "schema None"),
-        ('{"schema": "tokbench-results/6", "name": "n", "cells": [{"tokenizer": "t"}]}', "cells.0.corpus: "),
+        ('{"schema": "tokbench-results/7", "name": "n", "cells": [{"tokenizer": "t"}]}', "cells.0.corpus: "),
         (
-            '{"schema": "tokbench-results/6", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            '{"schema": "tokbench-results/7", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
             "tokenizers.t.state: ",
         ),
     ],
@@ -93,7 +93,7 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
 def test_the_frame_has_a_row_for_each_cell():
     cell = Cell("t", "c", WHOLE, "m", 1.5, "bytes")
     frame = Results(name="n", cells=[cell]).frame
-    assert frame.iloc[0].to_dict() | {"in_sample": None, "measured": None} == {
+    assert frame.iloc[0].to_dict() | {"in_sample": None} == {
         **dataclasses.asdict(cell),
         "ci_low": None,
         "ci_high": None,

@@ -201,7 +201,7 @@ class _Comparer:
         if Status.OK not in {one.status, two.status}:
             return None
         info = self._one.metrics.get(one.metric, MetricInfo())
-        reason = self._incomparable(one.corpus, one.metric, info) or _other_unit(one, two) or _only_part(one, two)
+        reason = self._incomparable(one.corpus, one.metric, info) or _other_unit(one, two)
         if reason:
             self._refused[reason] = None
             return None
@@ -369,12 +369,6 @@ def _other_unit(one: Cell, two: Cell) -> str:
     if one.unit == two.unit or not one.unit or not two.unit:
         return ""
     return f"{one.metric}: its unit is {one.unit} and {two.unit}"
-
-
-def _only_part(one: Cell, two: Cell) -> str:
-    if one.measured is None and two.measured is None:
-        return ""
-    return f"corpus {one.corpus}: a run was stopped before it had measured all of it"
 
 
 def _other_documents(one: CorpusInfo, two: CorpusInfo) -> str:

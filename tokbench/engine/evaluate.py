@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard, ShardStates, WorkerSeconds, for_family, in_document
@@ -32,13 +32,6 @@ _MUCH_TEXT: Final = 4_000_000
 """From so many bytes of a corpus on, tokenizers prepare for much text, which takes about a second."""
 
 
-class Part(NamedTuple):
-    """The state of a group of which a stopped run has measured a part, and the share of its documents, above 0."""
-
-    state: Any
-    share: float
-
-
 @dataclass
 class Evaluation:
     """The states of the text metrics so far."""
@@ -47,7 +40,7 @@ class Evaluation:
     metrics: dict[str, TextMetric | CorpusMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
-    """By key, the merged state of the shards so far, or the failure, because a part would pass for the whole."""
+    """By key, the merged state of the shards so far, or the failure: a part of a group never passes for the whole."""
     documents: dict[Key, int] = field(default_factory=dict)
     unreadable: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its table of counts could not be read to the end."""
@@ -100,31 +93,6 @@ class Evaluation:
         if family in self.of_corpora:
             return None  # it takes the groups one by one
         return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
-
-    def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
-        """Return what a stopped run has measured of a group, or of the whole corpus; ``groups`` counts documents.
-
-        ``None`` if there is nothing or a failure, and for metrics that compare groups or tokenizers: over different
-        parts of the text that would mislead.
-        """
-        name, corpus, group, family = key
-        metric = self.metrics[family]
-        stopped = self.interrupted and (name, family) not in self.crashed
-        if not stopped or family in self.of_corpora:
-            return None
-        keys = [(name, corpus, member, family) for member in (groups if group == WHOLE else [group])]
-        states = [self.states[place] for place in keys if place in self.states]
-        if not states or any(isinstance(state, Failure) for state in states):
-            return None
-        state = attempt(lambda: reduce(metric.merge, states), "merging groups")
-        if isinstance(state, Failure):
-            return None
-        documents = sum(self.documents.get(place, 0) for place in keys)
-        share = documents / sum(groups[member] for _, _, member, _ in keys)
-        return Part(state, share)
-
-    def measured_documents(self, name: str, corpus: str, group: str, families: Iterable[str]) -> int:
-        return max((self.documents.get((name, corpus, group, family), 0) for family in families), default=0)
 
     def families(self, name: str) -> tuple[str, ...]:
         return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)

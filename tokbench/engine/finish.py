@@ -64,15 +64,14 @@ def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evalua
     metrics = evaluation.metrics.items()
     finds_losses = {name: metric for name, metric in metrics if isinstance(metric, FindsLosses)}
     finds_worst = {name: metric for name, metric in metrics if isinstance(metric, FindsWorstDocuments)}
-    for states_of in (_states, _parts):
-        for state in chain.from_iterable(states_of(plan, evaluation, tokenizer) for tokenizer in prepared):
-            loss = _loss(finds_losses[state.family], state) if state.family in finds_losses else None
-            if isinstance(loss, Failure):
-                evaluation.note(f"{state.tokenizer}: the losses of {state.family} are not shown: {loss.reason}")
-            elif loss:
-                losses.append(loss)
-            if state.family in finds_worst and (examples := _worst(finds_worst[state.family], state)):
-                worst[state[:3]] = examples
+    for state in chain.from_iterable(_states(plan, evaluation, tokenizer) for tokenizer in prepared):
+        loss = _loss(finds_losses[state.family], state) if state.family in finds_losses else None
+        if isinstance(loss, Failure):
+            evaluation.note(f"{state.tokenizer}: the losses of {state.family} are not shown: {loss.reason}")
+        elif loss:
+            losses.append(loss)
+        if state.family in finds_worst and (examples := _worst(finds_worst[state.family], state)):
+            worst[state[:3]] = examples
     return Finished(
         cells=cells,
         losses=losses,
@@ -90,46 +89,28 @@ def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evalua
     )
 
 
-def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: RawStates) -> None:
+def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> RawStates:
     """Move the raw forms of states out of an evaluation, and note what cannot be packed.
 
-    They are moved one by one, because both forms of all states would take too much memory. If Ctrl-C ends it, the next
-    call moves the rest.
+    They are moved one by one, because both forms of all states would take too much memory.
     """
-    done = set(packed.places)
+    packed = RawStates()
     for tokenizer in prepared:
         for state in _states(plan, evaluation, tokenizer):
-            place = state[:4]
-            if place not in done:
-                raw = attempt(partial(_pack, evaluation.metrics[state.family], state, packed))
-                if isinstance(raw, Failure):
-                    evaluation.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
-            del evaluation.states[place]
+            raw = attempt(partial(_pack, evaluation.metrics[state.family], state, packed))
+            if isinstance(raw, Failure):
+                evaluation.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
+            del evaluation.states[state[:4]]
     for compared in evaluation.same_ids.states():
-        if (compared.tokenizer, compared.corpus, compared.group, compared.family) not in done:
-            packed.add(compared)
+        packed.add(compared)
     evaluation.states.clear()  # parts of groups, and failures, are in no file
+    return packed
 
 
 def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: RawStates) -> None:
     raw = plain(metric.raw(state.state), Any, "raw")
     if raw is not None:
         packed.add(RawState(**state._asdict() | {"state": raw}))
-
-
-def measured_shares(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation
-) -> dict[str, dict[str, float]]:
-    """Return by corpus and group the share of the documents that was measured, over all tokenizers that are ready."""
-    ready = [tokenizer.name for tokenizer in prepared if tokenizer.facts]
-    shares: dict[str, dict[str, float]] = {}
-    for corpus in plan.measured:
-        names = [name for name in plan.names_on(corpus) if name in ready]
-        families = [family.name for family in plan.families_on(corpus)]
-        for group, documents in plan.groups(corpus).items() if names and families else ():
-            done = sum(evaluation.measured_documents(name, corpus, group, families) for name in names)
-            shares.setdefault(corpus, {})[group] = done / (documents * len(names))
-    return shares
 
 
 class _State(NamedTuple):
@@ -157,14 +138,6 @@ def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> 
         state = evaluation.state(place, documents)
         if place in evaluation.states and not isinstance(state, Failure):
             yield _State(*place, state)
-
-
-def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
-    """Yield the states of the groups of which a stopped run has measured a part."""
-    for place, documents in _places(plan, prepared):
-        part = evaluation.part(place, {place[2]: documents})
-        if part and part.share < 1:
-            yield _State(*place, part.state)
 
 
 def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcome:
@@ -246,8 +219,8 @@ class _Finisher:
                 seen = self._seen.share(prepared.name, corpus, groups if group == WHOLE else [group])
                 for family in self._plan.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
-                    values, share = self._values((prepared.name, corpus, group, family.name), groups)
-                    yield from self._cells(prepared, (corpus, group), metrics, values, seen, share)
+                    values = self._values((prepared.name, corpus, group, family.name), groups)
+                    yield from self._cells(prepared, (corpus, group), metrics, values, seen)
                 if same:
                     values = {same.id: self._same_ids(prepared, corpus, group)}
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
@@ -274,33 +247,28 @@ class _Finisher:
         metrics: Iterable[Metric],
         values: PlainValues | Failure,
         seen: float | None,
-        share: float | None = None,
     ) -> Iterator[Cell]:
-        """Yield cells; ``seen`` is the share of documents trained on, ``share`` the measured share."""
+        """Yield cells; ``seen`` is the share of documents trained on."""
         if isinstance(values, Failure):
             self.failures.append(values)
         else:
             self.failures += [value for value in values.values() if isinstance(value, Failure)]
             ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
-        cells = (cell_of(prepared, place, metric, values, seen, share) for metric in metrics)
+        cells = (cell_of(prepared, place, metric, values, seen) for metric in metrics)
         return map(_without_interval, cells) if self._plan.design(place[0]).designed else cells
 
-    def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[PlainValues | Failure, float | None]:
-        """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
+    def _values(self, key: Key, groups: Mapping[str, int]) -> PlainValues | Failure:
+        """Return the values of a family in a group, or in all these groups."""
         name, corpus, group, family = key
-        share = None
         state = self._evaluation.group_state(key, groups)
         if isinstance(state, Failure):
-            part = self._evaluation.part(key, groups)
-            if part is None:
-                return state, None
-            state, share = part
+            return state
         if family in self._evaluation.of_corpora:
             outcome = self.outcomes[corpus, family]
-            return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
+            return outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})
         finish = self._evaluation.of_groups[family].finish
-        return attempt(lambda: plain_values(finish(state)), f"finishing {family}"), share
+        return attempt(lambda: plain_values(finish(state)), f"finishing {family}")
 
     def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         usual = {*self._plan.groups(corpus), WHOLE}
@@ -319,8 +287,8 @@ class _Finisher:
             seen = self._seen.share(prepared.name, corpus, groups)
             counts = {group: documents[group] for group in groups}
             for family in families:
-                values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)
-                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
+                values = self._values((prepared.name, corpus, WHOLE, family.name), counts)
+                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen)
 
     def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
         known, other = self._evaluation.same_ids, prepared.same_as

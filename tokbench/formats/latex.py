@@ -102,9 +102,8 @@ def _number(cell: DisplayCell, *, interval: bool = True) -> str:
         return rf"\textit{{{latex_text(cell.text)}}}" if not cell.unbound else _NO_CELL
     text = latex_text(cell.text)
     text = rf"\textbf{{{text}}}" if cell.best else text
-    share = rf"\,{latex_text(cell.share)}" if cell.share else ""
     ends = rf" {{\scriptsize{{[}}{latex_text(cell.interval)}{{]}}}}" if interval and cell.interval else ""
-    return text + latex_text(cell.marks) + share + ends
+    return text + latex_text(cell.marks) + ends
 
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:

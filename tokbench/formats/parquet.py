@@ -12,7 +12,7 @@ from tokbench.results.reporter import ReporterSpec
 if TYPE_CHECKING:
     from tokbench.results.model import Results
 
-_NUMBERS: Final = ("value", "ci_low", "ci_high", "in_sample", "measured")
+_NUMBERS: Final = ("value", "ci_low", "ci_high", "in_sample")
 _COUNT: Final = "n"
 
 

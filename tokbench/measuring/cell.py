@@ -33,12 +33,10 @@ def cell_of(
     metric: Metric,
     values: PlainValues | Failure,
     seen: float | None = None,
-    share: float | None = None,
 ) -> Cell:
     """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
 
-    ``at`` is corpus and group, ``seen`` the share of the documents on which the tokenizer was trained, ``share`` the
-    share that counts; ``None`` for unknown, and for all.
+    ``at`` is corpus and group, ``seen`` the share of the documents on which the tokenizer was trained, if known.
     """
     place = (tokenizer.name, *at, metric.id)
     if problem := _problem(tokenizer, metric):
@@ -57,7 +55,6 @@ def cell_of(
         n=value.n,
         reason=value.no_interval,
         in_sample=seen,
-        measured=share,
     )
 
 

@@ -174,12 +174,12 @@ class _Shown(float):
         if cell is None or cell.value is None:
             shown, css = cls("nan"), "opacity: 0.6"
         else:
-            shown, css = cls(cell.value), "font-weight: bold" if cell.best else "opacity: 0.6" if cell.aside else ""
+            shown, css = cls(cell.value), "font-weight: bold" if cell.best else "opacity: 0.6" if cell.lossy else ""
         if level is not None and shown == shown:  # noqa: PLR0124 - no NaN
             share = level / (LEVELS - 1)
             mixed = [round(255 * (low + share * (high - low))) for low, high in zip(_PALE, _STRONG, strict=True)]
             css += f"; background-color: #{''.join(f'{colour:02x}' for colour in mixed)}; color: #000000"
-        shown.text = "not run" if cell is None else visible(cell.text + cell.marks + cell.share)
+        shown.text = "not run" if cell is None else visible(cell.text + cell.marks)
         shown.css = css.removeprefix("; ")
         return shown
 

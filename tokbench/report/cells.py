@@ -13,7 +13,7 @@ from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
-IN_SAMPLE, LOSSY, UNCHECKED, PARTIAL = "†", "‡", "?", "◐"
+IN_SAMPLE, LOSSY, UNCHECKED = "†", "‡", "?"
 CANONICAL, LOSSY_RANKED = "≡", "§"
 
 LEGENDS: Final[Mapping[str, str]] = {
@@ -21,8 +21,6 @@ LEGENDS: Final[Mapping[str, str]] = {
     LOSSY_RANKED: "§ lossy but ranked: few characters are lost (0.1%, or what most_lost allows)",
     LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or more than most_lost allows",
     UNCHECKED: "? round trip not measured here, so that it is never best",
-    PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
-    "tokenizers may have other documents, so that it is never best, and is sorted behind them",
 }
 
 UNBOUND: Final = "–"
@@ -31,7 +29,7 @@ _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names
 
 BEST_LEGEND: Final = (
     "bold: the best of a column and any not significantly different from it, unless most are equal or none can be "
-    "compared; results with †, ‡, ? or ◐ and baselines do not compete; numbers that cannot be compared document by "
+    "compared; results with †, ‡ or ? and baselines do not compete; numbers that cannot be compared document by "
     "document, such as speeds, tie if their intervals overlap"
 )
 NOT_CHECKED_LEGEND: Final = (
@@ -62,7 +60,6 @@ class DisplayCell:
         no_interval: an interval could not be trusted.
         unbound: the configuration names other corpora for the tokenizer.
         missed: not measured, or failed, although due.
-        measured: the share of the documents in a stopped run; ``None`` for all.
         raw: the number itself where ``text`` compares it with the best.
     """
 
@@ -77,24 +74,11 @@ class DisplayCell:
     unbound: bool = False
     missed: bool = False
     baseline: bool = False
-    measured: float | None = None
     raw: str = ""
 
     @property
     def marks(self) -> str:
-        return IN_SAMPLE * bool(self.in_sample) + MARKS[self.round_trip] + PARTIAL * self.partial
-
-    @property
-    def partial(self) -> bool:
-        return self.measured is not None
-
-    @property
-    def share(self) -> str:
-        return "" if self.measured is None else percent(self.measured)
-
-    @property
-    def aside(self) -> bool:
-        return self.lossy or self.partial
+        return IN_SAMPLE * bool(self.in_sample) + MARKS[self.round_trip]
 
     @property
     def much_lost(self) -> bool:
@@ -103,7 +87,7 @@ class DisplayCell:
 
     @property
     def competes(self) -> bool:
-        return not (self.aside or self.in_sample or self.baseline)
+        return not (self.lossy or self.in_sample or self.baseline)
 
     @property
     def lossy(self) -> bool:
@@ -145,7 +129,7 @@ class Series:
     def ranked(self) -> list[str]:
         """Return the tokenizers, best (or largest) first.
 
-        After those that compete: unknown round trip, partial, baseline or trained on the text, lossy, without a value.
+        After those that compete: unknown round trip, baseline or trained on the text, lossy, without a value.
         """
         sign = 1.0 if self.direction == "lower" else -1.0
 
@@ -153,8 +137,6 @@ class Series:
             cell = self.cells[name]
             if cell.value is None:
                 return 5, 0.0
-            if cell.partial:
-                return 2, 0.0
             if not cell.competes and not cell.lossy:
                 return 3, sign * cell.value
             if cell.round_trip in {RoundTrip.UNKNOWN, RoundTrip.NOT_CHECKED}:
@@ -225,8 +207,6 @@ def display_cell(
     title.append(cell.reason or ("" if cell.ci_low is not None else "no interval: see its definition"))
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
-    if cell.measured is not None:
-        title.append(f"on {percent(cell.measured)} of the documents, because the run was stopped")
     if cell.in_sample:
         few = "" if trained_on(cell.in_sample) else ", too few to matter"
         title.append(f"{exact(cell.in_sample, 'share')} of the documents were in the training text{few}")
@@ -242,6 +222,5 @@ def display_cell(
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
         round_trip=round_trip,
         no_interval=bool(cell.reason) and cell.ci_low is None,
-        measured=cell.measured,
         baseline=baseline,
     )

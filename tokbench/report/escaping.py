@@ -81,7 +81,6 @@ _LATEX: Final = str.maketrans(
         '"': r"{''}",
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
-        "◐": r"$\odot$",
         "×": r"$\times$",
         "–": "--",
         "…": r"\ldots{}",

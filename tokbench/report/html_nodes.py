@@ -175,8 +175,6 @@ class HtmlNodes:
         parts += [' title="', safe_text(cell.title), '">', text]
         if cell.marks:
             parts.append(f"<sup>{cell.marks}</sup>")
-        if cell.share:
-            parts.append(f"<small>{cell.share}</small>")
         if shown.interval and cell.interval:
             parts.append(f"<small>{escape(cell.interval)}</small>")
         return Markup("".join([*parts, "</td>"]))  # noqa: S704 - all text in it has been escaped

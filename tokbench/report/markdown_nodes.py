@@ -86,7 +86,7 @@ def _cell(cell: doc.TableCell) -> str:
         shown = cell.cell
         text = (f"**{shown.text}**" if shown.best else shown.text) + shown.marks
         interval = f" [{shown.interval}]" if cell.interval and shown.interval else ""
-        return text + (f" {shown.share}" if shown.share else "") + interval
+        return text + interval
     if isinstance(cell, doc.TextCell):
         return "; ".join(filter(None, [_inside(cell.line), *map(_inside, cell.small)]))
     return _inside(cell)

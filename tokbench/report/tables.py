@@ -309,13 +309,8 @@ class CellTables:
             return None
 
     def comparable(self, cell: Cell) -> bool:
-        """Tell whether a cell has a value from all documents, was not trained on them, and is not a baseline."""
-        return (
-            cell.value is not None
-            and cell.measured is None
-            and not trained_on(cell.in_sample)
-            and not self.tokenizer(cell.tokenizer).baseline
-        )
+        """Tell whether a cell has a value, was not trained on its documents, and is not a baseline."""
+        return cell.value is not None and not trained_on(cell.in_sample) and not self.tokenizer(cell.tokenizer).baseline
 
     def competes(self, cell: Cell) -> bool:
         return self.comparable(cell) and self.round_trip(cell).ranked

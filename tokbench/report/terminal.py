@@ -142,7 +142,7 @@ def _head(column: Series) -> list[str]:
 
 
 def _shown(cell: DisplayCell) -> str:
-    return cell.text + " ".join(filter(None, (cell.marks, cell.share)))
+    return cell.text + cell.marks
 
 
 def _width(column: Series, names: Sequence[str]) -> int:

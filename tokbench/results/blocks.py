@@ -127,8 +127,6 @@ class PartialRun:
     """The phase in which it was stopped, named as in :class:`Durations`, or a study."""
     reason: str = ""
     """Why it could not go on; empty if a person or a signal stopped it."""
-    groups: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By corpus and group, the share of documents measured, 0 to 1, over all tokenizers."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,9 +56,6 @@ class CellKind:
     """The same in words; empty if the status is ``ok``."""
     in_sample: Number = None
     """The share of the documents that this tokenizer was trained on, exactly; ``null`` if that is unknown."""
-    measured: Number = None
-    """The share of the documents behind the value, above 0 and below 1, if the run was stopped before it had
-    measured the others; ``null`` for a value of all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

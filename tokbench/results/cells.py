@@ -78,9 +78,6 @@ class Cell:
     in_sample: float | None = None
     """The share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown. Reports mark
     it from :data:`TRAINED_ON_FROM` on."""
-    measured: float | None = None
-    """The share of the documents of its group behind the value, above 0 and below 1, if the run was stopped
-    before it had measured the others; ``None`` for a value of all of them."""
 
 
 def group_name(group: str) -> str:

@@ -42,7 +42,7 @@ from tokbench.results.study_blocks import StudyBlocks
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Final = "tokbench-results/6"
+SCHEMA: Final = "tokbench-results/7"
 
 
 @dataclass(kw_only=True, repr=False)

@@ -26,13 +26,12 @@ from tokbench.results.cells import Cell, trained_on
 from tokbench.statistics.jackknife import interval
 from tokbench.statistics.sample_units import SampleUnits
 
-PARTIAL: Final = "measured in part: not ranked"
 UNKNOWN: Final = "round trip not measured: not ranked"
 TRAINED: Final = "trained on these documents: not ranked"
 BASELINES: Final = "baselines"
 LOSSY: Final = "lossy: not ranked"
 NO_NUMBER: Final = "no number"
-REASONS: Final = ("", PARTIAL, UNKNOWN, TRAINED, BASELINES, LOSSY, NO_NUMBER)
+REASONS: Final = ("", UNKNOWN, TRAINED, BASELINES, LOSSY, NO_NUMBER)
 """Why a tokenizer is not ranked, in the order of a chart."""
 
 
@@ -152,8 +151,6 @@ def why_not_ranked(tables: CellTables, cell: Cell | None) -> str:
     """Return why a number is not ranked, one of :data:`REASONS`; where the run has no round trip, no loss is known."""
     if cell is None or not cell.value:
         return NO_NUMBER
-    if cell.measured is not None:
-        return PARTIAL
     kept = tables.round_trip(cell)
     if tables.losses_checked and not kept.ranked:
         return LOSSY if kept == RoundTrip.LOSSY else UNKNOWN

@@ -163,9 +163,9 @@ def _has_number(tables: CellTables, metric: str, corpus: str, group: str, name: 
 def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
     values: dict[str, list[float]] = {}
     for row in rows:
-        # A tokenizer that loses text, or is measured in part, could stretch the scale until all others looked alike.
-        measured = [(cell.aside, cell.value) for cell in row.cells.values() if cell.value is not None]
-        known = [value for aside, value in measured if not aside] or [value for _, value in measured]
+        # A tokenizer that loses text could stretch the scale until all others looked alike.
+        measured = [(cell.lossy, cell.value) for cell in row.cells.values() if cell.value is not None]
+        known = [value for lossy, value in measured if not lossy] or [value for _, value in measured]
         if known:
             values.setdefault(row.unit, []).extend(known)
     return values
@@ -192,7 +192,7 @@ def _row(tables: CellTables, row: Series, order: Sequence[str], scales: Mapping[
 
 
 def _level(cell: DisplayCell, scale: _Scale | None) -> int | None:
-    return None if cell.value is None or cell.aside or scale is None else scale.level(cell.value)
+    return None if cell.value is None or cell.lossy or scale is None else scale.level(cell.value)
 
 
 _CELL: Final = (52, 18)

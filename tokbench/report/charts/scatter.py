@@ -114,7 +114,7 @@ def _scatter(
         plane.draw_front(drawing, [values[name] for name in competing if name in values])
     for name, backend, spot, cells, label in zip(names, backends, spots, pairs, labels, strict=True):
         tooltip = f"{name} ({backend}): {y_cells[name].title}; {x_cells[name].title}"
-        lossy = " lossy" if y_cells[name].aside else ""
+        lossy = " lossy" if y_cells[name].lossy else ""
         with drawing.group(f"p{styles[backend] % COLOURS}{lossy}", tooltip):
             plane.draw_level_interval(drawing, spot, cells[0])
             plane.draw_upright_interval(drawing, spot, cells[1])
@@ -136,7 +136,7 @@ def _in_sight(
 ) -> list[str]:
     points = [(across[name].value or 0.0, upright[name].value or 0.0) for name in names]
     front = pareto_front(points, ["lower" if better == "lower" else "higher", "higher"])
-    order = sorted(range(len(names)), key=lambda k: (upright[names[k]].aside, not front[k], -points[k][1]))
+    order = sorted(range(len(names)), key=lambda k: (upright[names[k]].lossy, not front[k], -points[k][1]))
     kept = set(tables.in_sight([names[k] for k in order]))
     return [name for name in names if name in kept]
 

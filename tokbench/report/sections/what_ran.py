@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tokbench.report.cells import percent
 from tokbench.report.number_format import duration
 from tokbench.report.sections.problems import missing_tokenizers
 from tokbench.report.tables import CellTables
@@ -76,36 +75,20 @@ def overrides(results: Results) -> list[str]:
 
 
 def partial_sentences(results: Results) -> list[str]:
-    """Return when a run was stopped and what was measured; nothing for a complete run.
+    """Return when a run was stopped, and what to do; nothing for a complete run.
 
-    >>> from tokbench.results.blocks import CorpusInfo, PartialRun
-    >>> shares = {"pud": {"de": 1.0, "en": 0.5, "fr": 0.0}}
-    >>> corpora = {"pud": CorpusInfo(groups={"de": 10, "en": 20, "fr": 10})}
-    >>> stopped = Results(name="r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))
-    >>> partial_sentences(stopped)[1]
-    'Measured: pud 50%: 1 group whole, 1 in part, 1 not at all.'
+    >>> from tokbench.results.blocks import PartialRun
+    >>> partial_sentences(Results(name="r", partial=PartialRun(phase="timing")))[0]
+    'Partial: this run was stopped while tokenizers were timed; there are no speeds.'
     """
     if results.partial is None:
         return []
     name = results.partial.phase
     in_study = f"in the study {name.replace('_', ' ')}; what follows it, such as timing, was left out"
     phase = _STOPPED.get(name, in_study if name else "before it was complete")
-    corpora = [_corpus(results, corpus, shares) for corpus, shares in results.partial.groups.items()]
     reason = f" The reason: {results.partial.reason}." if results.partial.reason else ""
-    return [f"Partial: this run was stopped {phase}.{reason}", f"Measured: {'; '.join(corpora) or 'nothing'}."]
-
-
-def _corpus(results: Results, corpus: str, shares: Mapping[str, float]) -> str:
-    documents = results.corpora[corpus].groups if corpus in results.corpora else {}
-    weights = {group: documents.get(group, 1) for group in shares}
-    measured = sum(shares[group] * weight for group, weight in weights.items()) / max(1, sum(weights.values()))
-    whole, none = (sum(share == end for share in shares.values()) for end in (1, 0))
-    part = len(shares) - whole - none
-    counts = [(whole, "whole"), (part, "in part"), (none, "not at all")]
-    words = [f"{count} {word}" for count, word in counts if count]
-    first, _, rest = words[0].partition(" ")
-    words[0] = f"{first} group{'' if first == '1' else 's'} {rest}"
-    return f"{corpus} {percent(measured)}: {', '.join(words)}"
+    again = "What it had not finished has no numbers. Run it again to measure the rest."
+    return [f"Partial: this run was stopped {phase}.{reason}", again]
 
 
 def durations(results: Results) -> list[tuple[str, str]]:

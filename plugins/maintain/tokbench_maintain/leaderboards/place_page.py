@@ -35,8 +35,8 @@ _MOST_NAMES: Final = 6
 EXPLANATION: Final = (
     "Bold: the best, and all that are not significantly different from it on the same documents. Numbers without such "
     "a comparison, such as speeds, differ if their 95% intervals do not overlap; nothing is bold where no number can "
-    "be compared. The number in brackets is the run. Baselines, and tokenizers that lose text, were trained on the "
-    "corpus, or were measured in part, are not ranked."
+    "be compared. The number in brackets is the run. Baselines, and tokenizers that lose text or were trained on the "
+    "corpus, are not ranked."
 )
 
 _NUMERIC: Final = {"best", "place", "number", "95% interval"}
@@ -95,7 +95,7 @@ def _standing(standing: Standing) -> list[Node]:
 def _row(place: int | None, entry: Entry) -> Row:
     shown = entry.shown
     also = f" and {', '.join(map(str, entry.again))}" if entry.again else ""
-    text = shown.text + shown.marks + (f" {shown.share}" if shown.share else "")
+    text = shown.text + shown.marks
     tokenizer = TextCell(line=Name(entry.tokenizer), names=True)
     rank = "–" if place is None else f"{place:,}"
     cells = rank, tokenizer, Strong(text) if shown.best else text, shown.interval, f"[{entry.run}]{also}"

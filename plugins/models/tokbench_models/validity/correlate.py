@@ -59,7 +59,7 @@ def _metric_values(context: StudyContext) -> dict[str, dict[str, dict[str, float
     }
     values: dict[str, dict[str, dict[str, float]]] = {}
     for cell in context.cells:
-        if cell.group == WHOLE and cell.value is not None and cell.measured is None and cell.metric in directions:
+        if cell.group == WHOLE and cell.value is not None and cell.metric in directions:
             sign = -1.0 if directions[cell.metric] == "higher" else 1.0
             values.setdefault(cell.corpus, {}).setdefault(cell.metric, {})[cell.tokenizer] = sign * cell.value
     return values

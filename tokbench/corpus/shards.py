@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,6 @@ SHARD_CHARS: Final = 1 << 20
 SHARD_CHUNKS: Final = 1 << 16
 """The chunks of a shard of counts."""
 
-_LEAST: Final = 4
-
-_ENDS: Final = 4
-"""Expected in a shard's size."""
-
 _LONG: Final = 1 << 26
 
 BUCKET_BITS: Final = 5
@@ -44,20 +39,10 @@ BUCKETS: Final = 1 << BUCKET_BITS
 """Jackknife groups for counts of ids."""
 
 
-class ShardPlace(NamedTuple):
-    """Where the documents of a shard are."""
-
-    corpus: str
-    first: int
-    keys: list[str]
-    origins: list[str]
-
-
 class Shard:
-    """Documents of one group.
+    """Documents of one group, of which ``first`` are before them.
 
-    ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. The shard notices when one is read:
-    results without them hold wherever the same documents are.
+    What a metric makes of them must not depend on the name of the corpus: the store knows the documents under any.
     """
 
     split: str = ""
@@ -66,16 +51,14 @@ class Shard:
     """int64[d], how often each chunk occurs; ``None`` where documents are texts."""
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
-        self._place = ShardPlace(
-            corpus, first, [document.key for document in documents], [document.origin for document in documents]
-        )
-        self._place_read = False
-        self.group = group
+        self.corpus, self.group, self.first = corpus, group, first
+        self.keys = [document.key for document in documents]
+        self.origins = [document.origin for document in documents]
         self.parallel = by_key
         """Whether the groups are translations: document ``first + k`` is the same text in each group."""
         self.texts = [document.text for document in documents]
         encoded = [text.encode("utf-8") for text in self.texts]
-        hashed = [key.encode("utf-8") for key in self._place.keys] if by_key else encoded
+        hashed = [key.encode("utf-8") for key in self.keys] if by_key else encoded
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
         hashes = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents))
@@ -84,34 +67,14 @@ class Shard:
         golds = [document.gold for document in documents if document.gold is not None]
         self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
         """``None`` if the corpus has no gold words."""
-        self._cached: dict[Hashable, tuple[Any, bool]] = {}
+        self._cached: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @property
-    def corpus(self) -> str:
-        return self._read_place().corpus
-
-    @property
-    def first(self) -> int:
-        return self._read_place().first
-
-    @property
-    def keys(self) -> list[str]:
-        return self._read_place().keys
-
-    @property
-    def origins(self) -> list[str]:
-        return self._read_place().origins
-
-    def _read_place(self) -> ShardPlace:
-        self._place_read = True
-        return self._place
-
-    @property
     def key(self) -> tuple[str, str, int]:
-        return self._place.corpus, self.group, self._place.first
+        return self.corpus, self.group, self.first
 
     @property
     def documents(self) -> int:
@@ -121,19 +84,12 @@ class Shard:
     def total_bytes(self) -> int:
         return int(self.n_bytes.sum())
 
-    def watched(self, make: Callable[[], T]) -> tuple[T, bool]:
-        """Return the result of ``make``, and whether it depends on the place of the shard."""
-        before, self._place_read = self._place_read, False
-        try:
-            return make(), self._place_read
-        finally:
-            self._place_read |= before
-
     @cached_property
     def digest(self) -> str:
-        """The hash of group, texts, unit keys and gold words, without the place."""
+        """The hash of group, place in it, texts, unit keys and gold words; the corpus may have another name."""
         joined = "".join(self.texts).encode()
-        head = [self.group, self.parallel, len(self), self.n_chars.tolist(), self.unit_keys.tolist()]
+        place = [self.group, self.first, self.keys, self.origins]
+        head = [*place, self.parallel, self.n_chars.tolist(), self.unit_keys.tolist()]
         digest = hashlib.sha256(json.dumps(head).encode())
         if self.times is not None:
             digest.update(self.split.encode() + self.times.tobytes())
@@ -143,10 +99,6 @@ class Shard:
                 digest.update(f"{len(array)}\n".encode() + array.tobytes() if array is not None else b"none\n")
         digest.update(joined)
         return digest.hexdigest()
-
-    @cached_property
-    def place_digest(self) -> str:
-        return hashlib.blake2b(json.dumps(self._place).encode(), digest_size=32).hexdigest()
 
     @cached_property
     def byte_offsets(self) -> NDArray[np.int64]:
@@ -187,10 +139,8 @@ class Shard:
         if self.is_long:
             return make()
         if key not in self._cached:
-            self._cached[key] = self.watched(make)
-        value, rests_on_place = self._cached[key]
-        self._place_read |= rests_on_place
-        return value  # type: ignore[no-any-return]
+            self._cached[key] = make()
+        return self._cached[key]  # type: ignore[no-any-return]
 
     def words(self, unit: Unit) -> Spans:
         """Return words; an InputError if the unit needs gold words, and the corpus has none."""
@@ -200,7 +150,7 @@ class Shard:
         if unit not in GOLD_UNITS:
             return find_words(self.texts, unit, self.n_bytes)
         if not self.gold:
-            raise InputError(f"corpus {self._place.corpus!r} has no gold words")
+            raise InputError(f"corpus {self.corpus!r} has no gold words")
         return self.gold.unit(unit)
 
     @cached_property
@@ -214,11 +164,7 @@ class Shard:
 
 
 def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:
-    """Yield complete shards, each of one group.
-
-    From a quarter of ``size`` characters on, a shard ends where a document's hash says so: an edit moves only nearby
-    ends.
-    """
+    """Yield complete shards, each of one group."""
     open_: dict[str, list[Document]] = {}
     chars: dict[str, int] = {}
     first: dict[str, int] = {}
@@ -234,7 +180,7 @@ def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: in
         group = document.group
         open_.setdefault(group, []).append(document)
         chars[group] = chars.get(group, 0) + len(document.text) + 1
-        if chars[group] >= size or (_LEAST * chars[group] >= size and _is_end(document.text, size)):
+        if chars[group] >= size:
             yield close(group)
     for group in list(open_):
         yield close(group)
@@ -256,7 +202,3 @@ def shards_of_counts(corpus: str, chunks: Iterable[CountedChunk], split: str) ->
             shard.times = np.fromiter((chunk.times for chunk in batch), np.int64, len(batch))
             first[group] += len(batch)
             yield shard
-
-
-def _is_end(text: str, size: int) -> bool:
-    return zlib.crc32(text.encode()) * size < (len(text) + 1) * _ENDS << 32

@@ -41,8 +41,6 @@ class ShardStates(NamedTuple):
     name: str
     states: dict[str, bytes | Failure]
     """By metric family the pickled state, or the failure."""
-    placed: frozenset[str] = frozenset()
-    """The families whose state depends on the place of the shard."""
     seconds: WorkerSeconds = WorkerSeconds()
 
 
@@ -127,21 +125,17 @@ class EncodeShard(Job):
         start = time.process_time()
         if self.much_text:
             attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is reported there
-        with doing(ENCODING):  # its end is a look at what the tokenizer did to the process
+        with doing(ENCODING):  # a heartbeat, from which its time is limited
             arrays = _other_split(loaded.tokenizer, self.shard) or _encode(loaded.tokenizer, self.shard)
         encoded_at = time.process_time()
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
         encoded = EncodedShard(loaded, self.shard, arrays)
-        states, placed = {}, set()
+        states = {}
         for family in families:
             encoded.undecodable = ""
             with doing("measuring", place=_place(self.shard) + for_family(family)):
-                state, on_place = self.shard.watched(
-                    lambda family=family: attempt(lambda: self._map(context, family, encoded))  # type: ignore[misc]
-                )
-            if on_place:
-                placed.add(family)
+                state = attempt(lambda family=family: self._map(context, family, encoded))  # type: ignore[misc]
             if isinstance(state, Failure) and not state.no_ids:
                 document = f", {encoded.undecodable}" if encoded.undecodable else ""
                 where = f"{family} of {_place(self.shard)}{document}"
@@ -149,7 +143,7 @@ class EncodeShard(Job):
             states[family] = state
         decode = encoded.decode_seconds
         seconds = WorkerSeconds(encoded_at - start, decode, time.process_time() - encoded_at - decode)
-        return ShardStates(loaded.name, states, frozenset(placed), seconds)
+        return ShardStates(loaded.name, states, seconds)
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         if family in self.options:

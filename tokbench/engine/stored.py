@@ -10,7 +10,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import ShardStates
@@ -32,9 +32,6 @@ _MOST_RECORDS: Final = 64
 """Of one shard and tokenizer; other options and versions of the families have states, too."""
 
 States = dict[str, Any]
-
-Record: TypeAlias = tuple[str, str]
-"""The digest of a metric family, and of the shard's place if the state depends on it."""
 
 
 def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, options: Options) -> Key:
@@ -162,21 +159,18 @@ class StoredWork:
         key = self._shard_key(name, shard)
         records, states = self._records(key), {}
         for family, digest in known:
-            record = next(
-                (possible for possible in ((digest, ""), (digest, shard.place_digest)) if possible in records), None
-            )
-            if record is not None:
-                states[family] = pickle.loads(records[record])  # noqa: S301 - of this user's own store
+            if digest in records:
+                states[family] = pickle.loads(records[digest])  # noqa: S301 - of this user's own store
         return states
 
-    def _records(self, key: Key) -> dict[Record, bytes]:
+    def _records(self, key: Key) -> dict[str, bytes]:
         return (self._store.value(_STATES, key) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
         if not self._store or measured.name not in self._tokenizers:
             return
-        new: dict[Record, bytes] = {
-            (self._families[family], shard.place_digest if family in measured.placed else ""): state
+        new: dict[str, bytes] = {
+            self._families[family]: state
             for family, state in measured.states.items()
             if not isinstance(state, Failure) and family in self._families
         }

@@ -175,7 +175,6 @@ def run(
     limit: int | None = None,
     only: Sequence[str] = (),
     settings: Sequence[str] = (),
-    quick: bool = False,
     executor: str = "",
     scheduler: str = "",
     store: bool = True,
@@ -193,8 +192,7 @@ def run(
         limit: the most documents of each group to measure, and to train on.
         only: names of the tokenizers to measure; empty for all.
         settings: replace values of the file: ``metrics.fertility.unit=icu``. Relative paths in them start at the
-            current folder.
-        quick: apply the ``quick`` settings of the configuration. All four are recorded in the results.
+            current folder. All three are recorded in the results.
         executor: ``inprocess``, ``workers``, or a plugin's, such as ``dask``; by default ``workers``, or ``inprocess``
             for 0 workers. Only times depend on it.
         scheduler: for ``dask``, the address of a scheduler, such as ``tcp://10.0.0.5:8786``; by default a local cluster
@@ -211,7 +209,7 @@ def run(
     """
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
-    overrides = Overrides(limit, tuple(only), tuple(settings), quick)
+    overrides = Overrides(limit, tuple(only), tuple(settings))
     if isinstance(path, Mapping):
         config = config_of(with_files(path, load_registry()), overrides)
     else:

@@ -2,9 +2,11 @@
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from shared_fixtures import cell, problems
 
 import tokbench
+from tokbench.cli.main import tokbench as tokbench_command
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.engine.planning import plan_tokenizers
@@ -15,6 +17,8 @@ TOKENIZERS = """  bytes: {backend: utf8_bytes}
   gpt-4.1: {backend: regex_bpe, train: {corpus: sample, vocab_size: [300, 400]}}
   units: {backend: utf16_units}"""
 METRICS = "[compression, {fertility: {unit: uax29}}, {nsl: {reference: bytes}}]"
+SIZES = "tokenizers.gpt-4.1.train.vocab_size"
+METRIC_LIST = yaml.safe_load(METRICS)
 
 
 def changed(write_config, *settings, metrics=METRICS):
@@ -32,7 +36,22 @@ def changed(write_config, *settings, metrics=METRICS):
         ("tokenizers.new={backend: codepoints}", ("tokenizers", "new"), {"backend": "codepoints"}),
         ("metrics.fertility.unit=icu", ("metrics", 1), {"fertility": {"unit": "icu"}}),
         ("metrics.compression.x=1", ("metrics", 0), {"compression": {"x": 1}}),
+        ("metrics.fertility={unit: icu}", ("metrics", 1), {"fertility": {"unit": "icu"}}),
+        ("metrics.compression={x: 1}", ("metrics", 0), {"compression": {"x": 1}}),
         ("metrics.fertility=null", ("metrics",), ["compression", {"nsl": {"reference": "bytes"}}]),
+        ("metrics[1]=null", ("metrics",), ["compression", {"nsl": {"reference": "bytes"}}]),
+        ("metrics[0]=roundtrip", ("metrics", 0), "roundtrip"),
+        ("metrics[1].fertility.unit=icu", ("metrics", 1), {"fertility": {"unit": "icu"}}),
+        ("metrics[3]=roundtrip", ("metrics",), [*METRIC_LIST, "roundtrip"]),
+        (f"{SIZES}[1]=500", ("tokenizers", "gpt-4.1", "train", "vocab_size"), [300, 500]),
+        (
+            f"{SIZES}[2]=500",
+            ("tokenizers", "gpt-4.1", "train", "vocab_size"),
+            [300, 400, 500],
+        ),
+        (f"{SIZES}[0]=null", ("tokenizers", "gpt-4.1", "train", "vocab_size"), [400]),
+        ("corpora.sample.groups[0]=de", ("corpora", "sample", "groups"), ["de"]),
+        ("limits.memory=null", ("limits",), {"memory": None}),
         ("metrics=[roundtrip]", ("metrics",), ["roundtrip"]),
     ],
 )
@@ -62,7 +81,19 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
             "metrics.fertilty.unit=icu",
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
         ),
-        ("limits.step=null", "--set limits.step=null: null removes a key, but 'step'"),
+        ("limits.step=null", "--set limits.step=null: step: must be a number, but is empty"),
+        (
+            "corpora.smple=null",
+            "--set corpora.smple=null: null removes corpora.smple, which does not exist; did you mean",
+        ),
+        ("metrics[3]=null", "--set metrics[3]=null: null removes metrics[3], which does not exist; it has 3 values"),
+        ("metrics[4]=roundtrip", "--set metrics[4]=roundtrip: metrics has 3 values; write [3] to add one"),
+        ("name[0]=x", "--set name[0]=x: name is not a list; set it as a whole: --set 'name=...'"),
+        (
+            "metrics[0].x=1",
+            "--set metrics[0].x=1: metrics[0] has no keys inside; set it as a whole: --set 'metrics[0]=...'",
+        ),
+        (f"{SIZES}.0=9", f"--set {SIZES}.0=9: {SIZES} is a list; write {SIZES}[0] for its first value"),
         ("most_lost=2", "--set most_lost=2: most_lost: must be less than or equal to 1, but is 2"),
         ("practical_margin=1", "--set practical_margin=1: practical_margin: must be less than 1, but is 1"),
         (
@@ -152,26 +183,13 @@ def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
     assert all(said in page for said in ("first look", "only bytes", "corpora.sample.part=languages"))
 
 
-def test_quick_applies_what_the_file_lists(write_config):
-    from tokbench.report.report import Report
-
-    path = write_config(metrics="[compression, speed]", extra="quick: [metrics.speed=null, limits.step=50]\n")
-    assert [entry.name for entry in read_config(path).metrics] == ["compression", "speed"]
-    results = tokbench.run(path, workers=0, quick=True, settings=["limits.step=60"])
-    assert results.config.quick
-    assert results.config.settings == ["metrics.speed=null", "limits.step=50", "limits.step=60"]
-    assert "encode_mb_per_s" not in results.metrics
-    assert any("quick look" in line for line in Report(results).overrides)
-
-
-def test_quick_needs_a_list_and_names_the_place_of_a_mistake(write_config):
-    quick = Overrides(quick=True)
-    [problem] = read_config(write_config(), quick).problems
-    assert problem.where == "--quick"
-    assert "'quick'" in problem.message
-    [problem] = read_config(write_config(extra="quick: [metrics.speed=null]\n"), quick).problems
-    assert problem.where.endswith("run.yaml:9:9 (metrics.speed=null)")
-    assert "the run has no metric 'speed'" in problem.message
+def test_quick_is_gone_and_says_what_does_it(write_config):
+    [problem] = problems(write_config(extra="quick: [metrics.speed=null]\n"))
+    assert "run.yaml:9:1: 'quick' is gone" in problem
+    for command in ("run", "check"):
+        outcome = CliRunner().invoke(tokbench_command, [command, "quickstart", "--quick"])
+        assert outcome.exit_code == 2
+        assert all(name in outcome.output for name in ("gone", "--limit", "--set"))
 
 
 def test_a_limit_trains_on_the_first_documents(write_config, monkeypatch, tmp_path):

@@ -4,10 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_config, find_configs, shipped_suites
 from tokbench.foundation.errors import InputError
@@ -41,14 +39,6 @@ def test_a_suite_is_right_and_its_copy_says_the_same_anywhere(name, tmp_path, mo
     assert copied.located.data == suite.located.data
     local = [entry.options.get("path", "") for entry in [*suite.corpora.values(), *suite.tokenizers.values()]]
     assert all(not path or path.startswith("${TOKBENCH_TEST_DATA}/") for path in local), "a path needs no folder"
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("data", "tiktoken_files")
-@pytest.mark.parametrize("name", ["size_measured", "validity"])
-def test_a_study_asks_for_nothing_that_a_first_look_leaves_out(name):
-    outcome = CliRunner().invoke(command, ["check", name, "--quick"])
-    assert (outcome.exit_code, f"{name}: nothing wrong" in outcome.output) == (0, True), outcome.output
 
 
 @pytest.mark.packages

@@ -62,7 +62,7 @@ def measured(reference, names, folder):
         only = [part for name in names for part in ("--only", name)]
         subprocess.run([sys.executable, "-m", "tokbench", "run", str(CONFIG), *only, "-o", str(run)], check=True)
     results = Results.read(run / "results.json")
-    if results.config.quick or results.config.limit or set(results.tokenizers) != set(names):
+    if results.config.settings or results.config.limit or set(results.tokenizers) != set(names):
         sys.exit(f"{run}: a first look is not to be published; run it whole")
     return results
 

@@ -45,7 +45,7 @@ def facts(results):
 
 def publish(study, run):
     results = Results.read(run / "results.json")
-    if results.config.quick or results.config.limit or results.config.only or results.partial:
+    if results.config.settings or results.config.limit or results.config.only or results.partial:
         sys.exit(f"{run}: a first look is not to be published; run it whole")
     folder = SHELF / study
     folder.mkdir(parents=True, exist_ok=True)

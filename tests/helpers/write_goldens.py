@@ -79,9 +79,7 @@ def own_sizes() -> Results:
         for size in (512, 256)
     }
     results = made_up({"mine-512": TOKENS, "mine-256": APART}, infos=asked, in_sample={"mine-512": 0.5})
-    results = replace(
-        results, name="own sizes", config=blocks.RunConfig(limit=5, quick=True, settings=["limits.step=9"])
-    )
+    results = replace(results, name="own sizes", config=blocks.RunConfig(limit=5, settings=["limits.step=9"]))
     put_sizes(results)
     return results
 

@@ -56,7 +56,6 @@ def check(
     limit: int | None,
     only: tuple[str, ...],
     settings: tuple[str, ...],
-    quick: bool,
 ) -> None:
     """Report everything that is wrong with each CONFIG, or with a backend; nothing is measured.
 
@@ -71,11 +70,11 @@ def check(
         use_one_thread()
         from tokbench.config.overrides import Overrides
 
-        _check_configs(configs, Overrides(limit, only, settings, quick), as_json=as_json)
+        _check_configs(configs, Overrides(limit, only, settings), as_json=as_json)
     elif configs:
         raise click.UsageError("give a CONFIG or --backend NAME, not both")
-    elif limit is not None or only or settings or quick:
-        raise click.UsageError("--limit, --quick, --only and --set go with a CONFIG")
+    elif limit is not None or only or settings:
+        raise click.UsageError("--limit, --only and --set go with a CONFIG")
     else:
         _check_backend(backend, options, train, examples, time_limit, as_json=as_json)
 

@@ -88,7 +88,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
     Executor(workers, options["executor"], options["scheduler"]).check()
     if model := options.pop("model"):
         options["settings"] = (*options["settings"], f"study.vocabulary.model={model}")
-    overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])
+    overrides = Overrides(options["limit"], options["only"], options["settings"])
     if options["pictures"]:
         from tokbench.report.pictures import check_pictures
 

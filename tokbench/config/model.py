@@ -135,9 +135,6 @@ class TopLevel(Options):
     study: dict[str, Any] = Field(
         default_factory=dict, description="analyses of the whole run, such as vocabulary sizes"
     )
-    quick: tuple[str, ...] = Field(
-        default=(), description="settings of --quick, as for --set: a list such as [metrics.speed.rounds=6]"
-    )
 
 
 class _Entry(BaseModel):

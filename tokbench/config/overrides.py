@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from tokbench.config.strict_yaml import FilePlace, Located, paths_in, read_yaml
+from tokbench.config.strict_yaml import FilePlace, Located, paths_in, read_yaml, value_at
 from tokbench.foundation.errors import InputError, Problem, did_you_mean, shortened
 
 _LONGEST_NAME: Final = 80
+
+_INDICES: Final = re.compile(r"(.+?)((?:\[\d+\])+)")
+
+_METRICS: Final = ("metrics",)
 
 
 @dataclass(frozen=True)
@@ -31,8 +37,6 @@ class Overrides:
     """Of tokenizers, or of entries that make several; empty for all."""
     settings: tuple[str, ...] = ()
     """YAML values by dotted path, such as ``metrics.fertility.unit=icu``."""
-    quick: bool = False
-    """Applies the configuration's ``quick`` settings first."""
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -42,45 +46,37 @@ class Overrides:
 def apply_settings(located: Located, settings: Sequence[str]) -> None:
     """Replace values of a configuration, and add problems with the setting as their place.
 
-    A path follows keys, and under ``metrics`` the names of families. ``null`` removes a key or a family.
+    A path follows keys, positions in lists, which count from 0, and under ``metrics`` the names of families. The
+    position behind the last value adds one. ``null`` removes what is there, and is a value where nothing is.
 
-    >>> located = read_yaml("metrics: [compression, fertility]", "run.yaml")
-    >>> apply_settings(located, ["metrics.fertility.unit=icu", "limits.step=5", "metrics.compression=null"])
+    >>> located = read_yaml("{metrics: [compression, fertility], corpora: {c: {groups: [en, fr]}}}", "run.yaml")
+    >>> apply_settings(located, ["metrics.fertility.unit=icu", "metrics.compression=null", "corpora.c.groups[1]=de"])
     >>> located.data
-    {'metrics': [{'fertility': {'unit': 'icu'}}], 'limits': {'step': 5}}
+    {'metrics': [{'fertility': {'unit': 'icu'}}], 'corpora': {'c': {'groups': ['en', 'de']}}}
     """
     for setting in settings:
-        _apply(located, setting, f"--set {shortened(setting, _LONGEST_NAME)}")
+        try:
+            _Setting(setting).apply(located)
+        except InputError as error:
+            located.problems += error.problems
 
 
-def apply_quick(located: Located) -> tuple[str, ...]:
-    """Apply the settings under ``quick`` in a configuration, add problems with their place, and return the settings."""
-    given = located.data.get("quick") if isinstance(located.data, dict) else None
-    settings = tuple(setting for setting in given if isinstance(setting, str)) if isinstance(given, list) else ()
-    if not settings:
-        message = "the configuration has no 'quick'; write --limit 20, or add: quick: [metrics.speed.rounds=6]"
-        located.problems.append(Problem("--quick", message))
-    places = [located.where(("quick", k)) for k in range(len(settings))]
-    for setting, place in zip(settings, places, strict=True):
-        _apply(located, setting, f"{place} ({shortened(setting, _LONGEST_NAME)})")
-    return settings
+Steps = tuple[str | int, ...]
 
 
-def _apply(located: Located, setting: str, name: str) -> None:
-    try:
-        _Setting(setting, name).apply(located)
-    except InputError as error:
-        located.problems += error.problems
+class _Step(NamedTuple):
+    key: str | int
+    rest: Steps
 
 
 class _Setting:
-    """One setting: a dotted path and a value. Messages call it by its name."""
+    """One setting: a path and a value."""
 
-    def __init__(self, setting: str, name: str) -> None:
-        self._name = name
+    def __init__(self, setting: str) -> None:
+        self._name = f"--set {shortened(setting, _LONGEST_NAME)}"
         key, equals, text = setting.partition("=")
         if not equals or not all(key.split(".")):
-            raise self._error("write it as PATH=VALUE, such as metrics.fertility.unit=icu")
+            raise self._error("write it as PATH=VALUE, such as metrics.fertility.unit=icu or corpora.pud.groups[0]=de")
         if not text.strip():
             raise self._error('the value is missing; write "" for an empty text, null to remove the key')
         try:
@@ -89,7 +85,7 @@ class _Setting:
             raise self._error(error.problems[0].message) from error
         if value.problems:
             raise self._error(value.problems[0].message)
-        self._parts = key.split(".")
+        self._path = tuple(step for word in key.split(".") for step in _steps(word))
         self._value = value.data
 
     def _error(self, message: str) -> InputError:
@@ -98,79 +94,99 @@ class _Setting:
     def apply(self, located: Located) -> None:
         if not isinstance(located.data, dict):
             return  # reported elsewhere
-        if self._parts[0] == "extends":
+        if self._path[0] == "extends":
             raise self._error("--set cannot change 'extends'; write a file with 'extends', and run it")
-        path: tuple[str | int, ...] = ()
-        parts, inside = self._parts, located.data
-        while len(parts) > (taken := self._taken(inside, path, parts)):
-            path, inside = self._enter(located, path, inside, ".".join(parts[:taken]))
-            parts = parts[taken:]
-        last = ".".join(parts)
-        if path == ("metrics",) and isinstance(inside, list):
-            self._set_metric(located, inside, last)
-        elif not isinstance(inside, dict):
-            raise self._error(self._no_mapping(path))
-        elif self._value is not None:
-            located.put((*path, last), self._document(self._value))
-        elif last in inside:
-            located.remove((*path, last))
-        else:
-            raise self._error(f"null removes a key, but {last!r} does not exist here; {did_you_mean(last, inside)}")
-
-    def _taken(self, inside: Any, path: tuple[str | int, ...], parts: Sequence[str]) -> int:
-        known = [_family(item) for item in inside] if path == ("metrics",) and isinstance(inside, list) else inside
-        if not isinstance(known, list | dict):
-            return 1
-        return next((n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in known), 1)
-
-    def _enter(
-        self, located: Located, path: tuple[str | int, ...], inside: Any, key: str
-    ) -> tuple[tuple[str | int, ...], Any]:
-        """Return the path of a key and its value; a missing mapping is made."""
-        if path == ("metrics",) and isinstance(inside, list):
-            k = self._index(inside, key)
-            if not isinstance(inside[k], dict) or inside[k][key] is None:
-                located.put((*path, k), self._document({key: {}}))
-            return (*path, k, key), inside[k][key]
-        if not isinstance(inside, dict):
-            raise self._error(self._no_mapping(path))
-        if path == ("study",) and key not in inside:
-            raise self._error(f"the configuration has no study {key!r}; add it with --set 'study.{key}={{}}'")
-        if inside.get(key) is None:
-            if path in {("corpora",), ("tokenizers",)}:
-                add = f"--set '{path[0]}.{key}={{...}}' adds one"
-                raise self._error(f"the configuration has no {key!r} here; {did_you_mean(key, inside)} ({add})")
-            located.put((*path, key), self._document({}))
-        return (*path, key), inside[key]
-
-    def _set_metric(self, located: Located, families: list[Any], name: str) -> None:
-        k = self._index(families, name)
+        path: Steps = ()
+        step = self._step(located, path, self._path)
+        while step.rest:
+            self._enter(located, path, step)
+            path = (*path, step.key)
+            step = self._step(located, path, step.rest)
+        inside = value_at(located.data, path)
         if self._value is not None:
-            located.put(("metrics", k), self._document({name: self._value}))
-            return
-        rest = Located(located.name, folders=located.folders)
-        rest.put((), located, ("metrics",))
-        rest.data = []
-        for item in (item for item in range(len(families)) if item != k):
-            rest.data.append(None)
-            rest.put((len(rest.data) - 1,), located, ("metrics", item))
-        located.put(("metrics",), rest)
+            located.put((*path, step.key), self._document(self._value))
+        elif step.key in (range(len(inside)) if isinstance(inside, list) else inside):
+            located.remove((*path, step.key))
+        elif isinstance(inside, list) or path in _NAMED:
+            known = f"it has {len(inside)} values" if isinstance(inside, list) else did_you_mean(str(step.key), inside)
+            raise self._error(f"null removes {_written((*path, step.key))}, which does not exist; {known}")
+        else:
+            located.put((*path, step.key), self._document(None))
 
-    def _index(self, families: Sequence[Any], name: str) -> int:
-        known = [_family(item) for item in families]
+    def _step(self, located: Located, path: Steps, steps: Steps) -> _Step:
+        """Return the key or position that a path begins with, and the rest of the path."""
+        inside = value_at(located.data, path)
+        if isinstance(steps[0], int):
+            if not isinstance(inside, list):
+                raise self._error(f"{_written(path)} is not a list; {_as_a_whole(path)}")
+            if steps[0] > len(inside):
+                raise self._error(f"{_written(path)} has {len(inside)} values; write [{len(inside)}] to add one")
+            return _Step(steps[0], steps[1:])
+        families = path == _METRICS and isinstance(inside, list)
+        if not families and isinstance(inside, list):
+            raise self._error(f"{_written(path)} is a list; write {_written((*path, 0))} for its first value")
+        if not families and not isinstance(inside, dict):
+            raise self._error(f"{_written(path)} has no keys inside; {_as_a_whole(path)}")
+        known = [_family(item) for item in inside] if families else inside
+        words = [str(step) for step in takewhile(lambda step: isinstance(step, str), steps)]
+        # A name may have dots in it.
+        n = next((n for n in range(len(words), 0, -1) if ".".join(words[:n]) in known), 1)
+        name, rest = ".".join(words[:n]), steps[n:]
+        if not families:
+            return _Step(name, rest)
         if name not in known:
             hint = did_you_mean(name, [label for label in known if label])
             raise self._error(f"the run has no metric {name!r}; {hint} (--set 'metrics=[...]' replaces the list)")
-        return known.index(name)
+        inner = (name, *rest) if rest or self._value is not None else ()
+        return _Step(known.index(name), inner)
 
-    def _no_mapping(self, path: tuple[str | int, ...]) -> str:
-        there = ".".join(str(part) for part in path if isinstance(part, str))
-        return f"{there} has no keys inside; set it as a whole: --set '{there}=...'"
+    def _enter(self, located: Located, path: Steps, step: _Step) -> None:
+        """Make what is missing at a key: a mapping, or a list."""
+        inside, key = value_at(located.data, path), step.key
+        there = inside.get(key) if isinstance(inside, dict) else dict(enumerate(inside)).get(key)
+        if path == ("study",) and key not in inside:
+            raise self._error(f"the configuration has no study {key!r}; add it with --set 'study.{key}={{}}'")
+        if path in _NAMED and there is None:
+            add = f"--set '{path[0]}.{key}={{...}}' adds one"
+            raise self._error(f"the configuration has no {key!r} here; {did_you_mean(str(key), inside)} ({add})")
+        if path == _METRICS and there == step.rest[0]:
+            located.put((*path, key), self._document({there: {}}))
+        elif there is None:
+            located.put((*path, key), self._document([] if isinstance(step.rest[0], int) else {}))
 
     def _document(self, value: Any) -> Located:
         place = FilePlace(self._name, 0, 0)
         places = dict.fromkeys(paths_in(value), place)
         return Located(self._name, value, dict(places), places, folders={self._name: Path.cwd()})
+
+
+_NAMED: Final = {("corpora",), ("tokenizers",)}
+"""Where keys are names that the configuration itself gives."""
+
+
+def _steps(word: str) -> Steps:
+    """Return the key and the positions in a part of a path.
+
+    >>> _steps("groups[1][0]"), _steps("[0]"), _steps("a[b]")
+    (('groups', 1, 0), ('[0]',), ('a[b]',))
+    """
+    found = _INDICES.fullmatch(word)
+    return (found[1], *map(int, found[2][1:-1].split("]["))) if found else (word,)
+
+
+def _written(path: Steps) -> str:
+    """Return a path as one writes it.
+
+    >>> _written(("metrics", 1, "fertility", "units", 0))
+    'metrics.fertility.units[0]'
+    """
+    if path[:1] == _METRICS and any(isinstance(step, str) for step in path[2:3]):
+        path = (*_METRICS, *path[2:])
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+
+
+def _as_a_whole(path: Steps) -> str:
+    return f"set it as a whole: --set '{_written(path)}=...'"
 
 
 def _family(item: Any) -> str:

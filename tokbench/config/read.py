@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
@@ -23,7 +22,7 @@ from tokbench.config.model import (
     TokenizerEntry,
     TopLevel,
 )
-from tokbench.config.overrides import Overrides, apply_quick, apply_settings
+from tokbench.config.overrides import Overrides, apply_settings
 from tokbench.config.strict_yaml import FilePlace, Located
 from tokbench.config.suites import find_config
 from tokbench.config.validate import Part, validate
@@ -91,11 +90,7 @@ def _as_json(value: Any) -> Any:
 def _configured(text: str, path: Path, overrides: Overrides, located: Located, bases: list[ConfigFile]) -> Config:
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
-    quick: tuple[str, ...] = ()
-    if overrides.quick:
-        quick = apply_quick(located)
     apply_settings(located, overrides.settings)
-    overrides = replace(overrides, settings=(*quick, *overrides.settings))
     config = Config(
         text, located, path, path.parent.absolute(), bases=bases, overrides=overrides, problems=located.problems
     )

@@ -77,7 +77,8 @@ class Located:
     def put(self, path: Path, source: Located, at: Path = ()) -> None:
         """Replace or add the value at a path by another document's value at ``at``, with all places.
 
-        Everything around the path must exist. A replaced key keeps its order in its mapping.
+        Everything around the path must exist. A replaced key keeps its order in its mapping, and the position behind
+        the last value of a list adds one.
 
         >>> one, two = read_yaml("a: {b: 1, c: 2}", "one.yaml"), read_yaml("{x: [3, 4]}", "two.yaml")
         >>> one.put(("a", "b"), two, ("x",))
@@ -86,10 +87,13 @@ class Located:
         """
         value = copy.deepcopy(value_at(source.data, at))
         self._forget(path)
-        if path:
-            value_at(self.data, path[:-1])[path[-1]] = value
-        else:
+        around = value_at(self.data, path[:-1]) if path else None
+        if not path:
             self.data = value
+        elif isinstance(around, list) and path[-1] == len(around):
+            around.append(value)
+        else:
+            around[path[-1]] = value
         for inner in paths_in(value):
             for mine, theirs in ((self.keys, source.keys), (self.values, source.values)):
                 if (*at, *inner) in theirs:
@@ -97,9 +101,15 @@ class Located:
         self.folders = {**source.folders, **self.folders}
 
     def remove(self, path: Path) -> None:
-        """Remove a key from a mapping, and its places."""
+        """Remove a key from a mapping, or a value from a list, and its places."""
+        around, last = path[:-1], path[-1]
+        if isinstance(last, int):
+            end = len(value_at(self.data, around)) - 1
+            for k in range(last, end):
+                self.put((*around, k), self, (*around, k + 1))
+            path = (*around, end)
         self._forget(path)
-        del value_at(self.data, path[:-1])[path[-1]]
+        del value_at(self.data, around)[path[-1]]
 
     def _forget(self, path: Path) -> None:
         try:

@@ -54,7 +54,6 @@ def describe_config(config: Config) -> RunConfig:
         limit=config.overrides.limit,
         only=list(config.overrides.only),
         settings=list(config.overrides.settings),
-        quick=config.overrides.quick,
         formats=list(config.formats),
         weights=dict(config.weights),
         practical_margin=config.practical_margin,

@@ -93,6 +93,8 @@ def _read(progress: Progress, before: float, size: float, total: float) -> None:
 
 _STUDY: Final = "study"
 
+_GONE: Final = "'quick' is gone: remove it, and give the command --limit N and --set PATH=VALUE for a first look"
+
 _FORMATS: Final = ("report", "formats")
 
 
@@ -293,7 +295,8 @@ class _Planner:
             for key in given[path]:
                 if key not in names:
                     where = self._config.located.where((*path, key), key=True)
-                    message = self._registry.studies.why_unknown(key, "key", names)
+                    gone = _GONE if (*path, key) == ("quick",) else ""
+                    message = gone or self._registry.studies.why_unknown(key, "key", names)
                     self._plan.problems.append(Problem(where, message))
         for spec in (spec for spec in self._registry.studies if spec.key):
             path = tuple(spec.key.split("."))

@@ -48,8 +48,6 @@ class RunConfig:
     """The tokenizers to which the run was restricted; empty for all."""
     settings: list[str] = field(default_factory=list)
     """Values set by the command, such as ``metrics.fertility.unit=icu``."""
-    quick: bool = False
-    """``True`` for a quick look: ``settings`` begin with the file's ``quick``."""
     formats: list[str] = field(default_factory=list)
     """The names of the report formats."""
     weights: dict[str, float] = field(default_factory=dict)

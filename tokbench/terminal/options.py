@@ -184,8 +184,13 @@ def log_option(command: F) -> F:
     )(command)
 
 
+def _no_quick(_context: click.Context, _option: click.Parameter, given: bool) -> None:  # noqa: FBT001 - click's
+    if given:
+        raise click.UsageError("--quick is gone: take --limit N for fewer documents, and --set PATH=VALUE for the rest")
+
+
 def override_options(command: F) -> F:
-    """Add the options that change a configuration: ``--limit``, ``--quick``, ``--only`` and ``--set``."""
+    """Add the options that change a configuration: ``--limit``, ``--only`` and ``--set``."""
     for option in (
         click.option(
             "--set",
@@ -195,9 +200,7 @@ def override_options(command: F) -> F:
             help="Replace a value of the configuration, such as metrics.fertility.unit=icu; null removes it; may be "
             "repeated.",
         ),
-        click.option(
-            "--quick", is_flag=True, help="Apply what the configuration lists under 'quick', for a first look."
-        ),
+        click.option("--quick", is_flag=True, hidden=True, expose_value=False, callback=_no_quick),
         click.option("--only", multiple=True, metavar="TOKENIZER", help="Measure this one alone; may be repeated."),
         click.option(
             "--limit",

@@ -65,8 +65,6 @@ def overrides(results: Results) -> list[str]:
     lines = []
     if config.limit is not None:
         lines.append(f"first look: at most {_count(config.limit, 'document')} a group")
-    if config.quick:
-        lines.append("quick look: less is measured than the configuration asks for; do not publish these numbers")
     if config.only:
         lines.append(f"only {', '.join(config.only)}")
     if config.settings:

@@ -255,7 +255,7 @@ def _run(
     stored.end()
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
-    results.durations = _durations(progress, evaluation, checked.plan.studies)
+    results.durations = _durations(progress, checked.plan.studies)
     if folder:
         with progress.phase("reports"):
             moved = attempt(partial(keep_previous, folder, checked.plan.reporters))
@@ -289,11 +289,10 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     )
 
 
-def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[str]) -> Durations:
+def _durations(progress: RunProgress, studies: Iterable[str]) -> Durations:
     seconds = {name: round(value, 3) for name, value in progress.seconds.items()}
     of_studies = {name: seconds.pop(name) for name in studies if name in seconds}
-    workers = {f"worker_{name}": round(value, 3) for name, value in evaluation.seconds._asdict().items()}
-    return Durations(**seconds, **workers, studies=of_studies)
+    return Durations(**seconds, studies=of_studies)
 
 
 def _results(

@@ -143,8 +143,9 @@ class _Setting:
     def _enter(self, located: Located, path: Steps, step: _Step) -> None:
         """Make what is missing at a key: a mapping, or a list."""
         inside, key = value_at(located.data, path), step.key
-        there = inside.get(key) if isinstance(inside, dict) else dict(enumerate(inside)).get(key)
-        if path == ("study",) and key not in inside:
+        known: dict[str | int, Any] = inside if isinstance(inside, dict) else dict(enumerate(inside))
+        there = known.get(key)
+        if path == ("study",) and key not in known:
             raise self._error(f"the configuration has no study {key!r}; add it with --set 'study.{key}={{}}'")
         if path in _NAMED and there is None:
             add = f"--set '{path[0]}.{key}={{...}}' adds one"

@@ -87,10 +87,9 @@ class Located:
         """
         value = copy.deepcopy(value_at(source.data, at))
         self._forget(path)
-        around = value_at(self.data, path[:-1]) if path else None
         if not path:
             self.data = value
-        elif isinstance(around, list) and path[-1] == len(around):
+        elif isinstance(around := value_at(self.data, path[:-1]), list) and path[-1] == len(around):
             around.append(value)
         else:
             around[path[-1]] = value

@@ -24,24 +24,14 @@ from tokbench.tokenizers.contract import CountsAlone, Encoded, HasSplit, Tokeniz
 from tokbench.tokenizers.options import Options
 
 
-class WorkerSeconds(NamedTuple):
-    """CPU time in workers, in seconds: of encoding, of decoding, and of the metrics."""
-
-    encode: float = 0.0
-    decode: float = 0.0
-    metrics: float = 0.0
-
-    def plus(self, other: WorkerSeconds) -> WorkerSeconds:
-        return WorkerSeconds(*map(sum, zip(self, other, strict=True)))
-
-
 class ShardStates(NamedTuple):
     """The states of a shard, encoded by one tokenizer."""
 
     name: str
     states: dict[str, bytes | Failure]
     """By metric family the pickled state, or the failure."""
-    seconds: WorkerSeconds = WorkerSeconds()
+    seconds: float = 0.0
+    """CPU time."""
 
 
 def digests(encoded: Encoded) -> NDArray[np.uint64]:
@@ -127,7 +117,6 @@ class EncodeShard(Job):
             attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is reported there
         with doing(ENCODING):  # a heartbeat, from which its time is limited
             arrays = _other_split(loaded.tokenizer, self.shard) or _encode(loaded.tokenizer, self.shard)
-        encoded_at = time.process_time()
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
         encoded = EncodedShard(loaded, self.shard, arrays)
@@ -141,9 +130,7 @@ class EncodeShard(Job):
                 where = f"{family} of {_place(self.shard)}{document}"
                 state = state._replace(reason=f"{state.reason} ({where})")
             states[family] = state
-        decode = encoded.decode_seconds
-        seconds = WorkerSeconds(encoded_at - start, decode, time.process_time() - encoded_at - decode)
-        return ShardStates(loaded.name, states, seconds)
+        return ShardStates(loaded.name, states, time.process_time() - start)
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         if family in self.options:

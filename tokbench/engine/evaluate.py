@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from tokbench.corpus.shards import Shard
-from tokbench.engine.encode_shard import EncodeShard, ShardStates, WorkerSeconds, for_family, in_document
+from tokbench.engine.encode_shard import EncodeShard, ShardStates, for_family, in_document
 from tokbench.engine.same_ids import SameIds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
@@ -46,7 +46,6 @@ class Evaluation:
     """By corpus, why its table of counts could not be read to the end."""
     crashed: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
-    seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -232,9 +231,8 @@ class _Evaluator:
             self._add(shard, measured.name, family, known)
         self._stored.keep_states(shard, measured._replace(states=readable))
         self._bytes_left[measured.name] -= shard.total_bytes
-        seconds_per_byte = sum(measured.seconds) / max(shard.total_bytes, 1)
+        seconds_per_byte = measured.seconds / max(shard.total_bytes, 1)
         self._backlog.seconds_left[measured.name] = seconds_per_byte * self._bytes_left[measured.name]
-        self._evaluation.seconds = self._evaluation.seconds.plus(measured.seconds)
         self._close(shard, measured.name)
 
     def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:

@@ -316,13 +316,9 @@ class _Planner:
         rest_on = {role for spec in wanted for role in spec.roles}
         for entry in self._config.metrics:
             family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
-            if family and family.role not in rest_on and (study := self._comes_with(family)):
-                self._problem(entry.path, f"{entry.name!r} comes with {study} instead")
-
-    def _comes_with(self, family: MetricFamily) -> str:
-        """Return the study that a family without metrics of its own serves; empty for none."""
-        study = next((spec for spec in self._registry.studies if family.role in spec.roles), None)
-        return "" if family.values or study is None else f"a study: write {study.key!r}"
+            study = next((spec for spec in self._registry.studies if family and family.role in spec.roles), None)
+            if family and study and not family.values and family.role not in rest_on:
+                self._problem(entry.path, f"{entry.name!r} comes with a study: write {study.key!r} instead")
 
     def weights(self) -> None:
         weights = self._config.weights
@@ -387,15 +383,21 @@ class _Planner:
 
     def reporters(self) -> None:
         self._leave_out_default_formats()
+        # What is malformed has a problem of its own.
+        written = self._config.located.values
+        due = {spec.name for spec in self._registry.studies if tuple(spec.key.split(".")) in written}
+        due |= {*self._plan.studies, *(entry.name for entry in self._config.metrics)}
+        due |= {family.name for family, _ in self._plan.metrics}
         for k, name in enumerate(self._config.formats):
             spec = self._try((*_FORMATS, k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
             if spec is not None and (absent := missing(spec)):
                 self._problem((*_FORMATS, k), f"format {name!r} {absent}")
+            elif spec is not None and spec.needs and spec.needs not in due:
+                self._problem((*_FORMATS, k), f"format {name!r} needs {self._needed(spec.needs)}")
             elif spec is not None:
                 self._plan.reporters.append(spec)
-        for family in self._registry.metrics:
-            if family.companion:
-                self._companion(family)
+        named = [spec.name for spec in self._plan.reporters]
+        self._plan.reporters += [s for s in self._registry.reporters if s.needs in due and s.name not in named]
 
     def _leave_out_default_formats(self) -> None:
         """Leave out formats that no plugin brings, if the configuration does not name its formats."""
@@ -408,18 +410,9 @@ class _Planner:
             f"no report in the format {name!r}, which is a default: no plugin brings it" for name in absent
         ]
 
-    def _companion(self, family: MetricFamily) -> None:
-        """Add the format that comes with a family of the run; refuse the format without the family."""
-        name = family.companion
-        known = [spec.name for spec in self._plan.reporters]
-        due = {entry.name for entry in self._config.metrics} | {planned.name for planned, _ in self._plan.metrics}
-        if family.name in due and name not in known:
-            spec = self._try(("metrics",), lambda: self._registry.reporters.get(name))
-            self._plan.reporters += [spec] if spec else []
-        elif name in known and family.name not in due:
-            path = (*_FORMATS, self._config.formats.index(name))
-            lacking = self._comes_with(family) or f"the metrics {family.name!r}: add them"
-            self._problem(path, f"format {name!r} comes with {lacking} as well")
+    def _needed(self, name: str) -> str:
+        study = next((spec for spec in self._registry.studies if spec.name == name), None)
+        return f"a study: add {study.key!r}" if study else f"the metrics {name!r}: add them"
 
     def _problem(self, path: Path, message: str) -> None:
         self._plan.problems.append(Problem(self._config.located.where(path), message))

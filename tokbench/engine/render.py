@@ -78,11 +78,12 @@ def _format(registry: Registry, name: str) -> ReporterSpec:
 
 
 def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
-    """Return the formats that a run was written with, and those that come with its metrics."""
+    """Return the formats that a run names, and those whose metrics or study it has."""
     default = [name for name in DEFAULT_FORMATS if name in registry.reporters.entries]
     names = dict.fromkeys(run.results.config.formats or default)
-    came = {family.companion for family in registry.metrics if family.companion and family.name in run.results.families}
-    return [_format(registry, name) for name in [*names, *sorted(came - set(names))]]
+    results = run.results
+    due = [spec.name for spec in registry.reporters if spec.needs in results.families or spec.needs in results.studies]
+    return [_format(registry, name) for name in dict.fromkeys([*names, *due])]
 
 
 def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:

@@ -35,10 +35,13 @@ def pairs_csv(results: Results) -> str:
     return csv_text(PAIR_COLUMNS, rows)
 
 
-SPECS: Final = tuple(
-    ReporterSpec(name=name, summary=summary, filename=filename, render=render)
-    for name, filename, render, summary in (
-        ("csv", "results.csv", results_csv, "every result in one tidy table"),
-        ("pairs", "pairs.csv", pairs_csv, "differences between every two tokenizers, in one tidy table"),
-    )
+SPECS: Final = (
+    ReporterSpec(name="csv", filename="results.csv", render=results_csv, summary="every result in one tidy table"),
+    ReporterSpec(
+        name="pairs",
+        filename="pairs.csv",
+        render=pairs_csv,
+        summary="differences between every two tokenizers, in one tidy table",
+        needs="pairs",
+    ),
 )

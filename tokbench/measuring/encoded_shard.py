@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from itertools import pairwise
@@ -101,8 +100,7 @@ class EncodedShard:
     """One shard, encoded by one tokenizer: the input of all text metrics.
 
     ``counts`` is int64[d], the tokens of each document, where a tokenizer gives no ids, else ``None``;
-    ``decode_seconds`` is the CPU time of decoding so far; ``undecodable`` names the document at which decoding failed
-    since it was emptied.
+    ``undecodable`` names the document at which decoding failed since it was emptied.
     """
 
     def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded | NDArray[np.int64]) -> None:
@@ -111,7 +109,6 @@ class EncodedShard:
         self._arrays = arrays if isinstance(arrays, Encoded) else None
         self.counts = None if isinstance(arrays, Encoded) else arrays
         self._cached: dict[Hashable, Any] = {}
-        self.decode_seconds = 0.0
         self.undecodable = ""
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -151,7 +148,6 @@ class EncodedShard:
 
     @cached_property
     def decoded(self) -> list[str]:
-        start = time.process_time()
         try:
             with doing(DECODING):
                 decoded = self._decoded(self.arrays)
@@ -160,8 +156,6 @@ class EncodedShard:
         except BaseException:
             self.undecodable = self._undecodable
             raise
-        finally:
-            self.decode_seconds += time.process_time() - start
         # A document that is decoded unchanged is kept once: a second copy takes up to four bytes for each character.
         return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
 

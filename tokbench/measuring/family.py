@@ -32,8 +32,6 @@ class MetricFamily:
     that does not exist is refused with its place."""
     by_script: bool = False
     """A text metric also gets cells for all groups of one script together, where groups are languages."""
-    companion: str = ""
-    """The report format that comes by itself with the family, and not without it; empty for none."""
     subject: tuple[str, ...] = ()
     """The families that a report begins with where this one is measured; empty for a family of any study."""
     role: Role | None = None

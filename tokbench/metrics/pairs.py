@@ -89,7 +89,6 @@ SPEC: Final = MetricFamily(
     name="pairs",
     summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
     text=PairsMetric,
-    companion="pairs",
     values=(
         Metric("rank", "rank", "lower", role=Role.RANK).means(
             "1 + tokenizers that need significantly fewer tokens",

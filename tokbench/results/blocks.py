@@ -88,10 +88,7 @@ class Environment:
 
 @dataclass(frozen=True, kw_only=True)
 class Durations:
-    """The seconds of each phase of a run; ``None`` if it did not run or was not measured.
-
-    Names that begin with ``worker`` are CPU time, summed over all workers of ``measuring``; the others are wall time.
-    """
+    """The seconds of each phase of a run; ``None`` if it did not run or was not measured."""
 
     reading: float | None = None
     """Reading all corpora for the first time."""
@@ -109,12 +106,6 @@ class Durations:
     """Timing tokenizers, alone on the machine."""
     reports: float | None = None
     """Writing ``results.json`` and the reports; unknown to a report itself."""
-    worker_encode: float | None = None
-    """CPU time of encoding."""
-    worker_decode: float | None = None
-    """CPU time of decoding, for the round trip."""
-    worker_metrics: float | None = None
-    """CPU time of the text metrics, with counting words and the like."""
 
 
 @dataclass(frozen=True, kw_only=True)

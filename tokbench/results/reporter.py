@@ -23,6 +23,9 @@ class ReporterSpec:
     render: Callable[[Results], str | bytes]
     """``render(results)`` returns the text of the file, or its bytes if it is not text. It is a pure function and
     measures nothing."""
+    needs: str = ""
+    """A metric family or a study. A run with it writes the file, named or not; without it the format is refused. Empty
+    for a format of any run, which is written where it is named."""
     requires: tuple[str, ...] = ()
     """Distributions that it needs; a run with the format is refused without them."""
     install: str = ""

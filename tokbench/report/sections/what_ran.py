@@ -26,13 +26,6 @@ _BEFORE_STUDIES: Final[Mapping[str, str]] = {
     "cells": "merging and computing results",
 }
 
-_AFTER_STUDIES: Final[Mapping[str, str]] = {
-    "timing": "timing",
-    "worker_encode": "encoding, CPU time summed over workers",
-    "worker_decode": "decoding, CPU time summed over workers",
-    "worker_metrics": "text metrics, CPU time summed over workers",
-}
-
 
 def subtitle(tables: CellTables) -> str:
     """Return a sentence on what ran, when, and for how long."""
@@ -90,18 +83,15 @@ def partial_sentences(results: Results) -> list[str]:
 
 
 def durations(results: Results) -> list[tuple[str, str]]:
-    """Return the phases in words with their times, wall time first.
+    """Return the phases in words with their times.
 
     >>> from tokbench.results.blocks import Durations
-    >>> durations(Results(name="r", durations=Durations(reading=0.25, worker_encode=2)))
-    [('reading corpora', '0.250 s'), ('encoding, CPU time summed over workers', '2.00 s')]
+    >>> durations(Results(name="r", durations=Durations(reading=0.25, studies={"probes": 2})))
+    [('reading corpora', '0.250 s'), ('study probes', '2.00 s')]
     """
+    phases = {words: getattr(results.durations, name) for name, words in _BEFORE_STUDIES.items()}
     studies = {f"study {name.replace('_', ' ')}": seconds for name, seconds in results.durations.studies.items()}
-    before, after = (
-        {words: getattr(results.durations, name) for name, words in phases.items()}
-        for phases in (_BEFORE_STUDIES, _AFTER_STUDIES)
-    )
-    taken = {**before, **studies, **after}
+    taken = {**phases, **studies, "timing": results.durations.timing}
     return [(words, duration(seconds)) for words, seconds in taken.items() if seconds is not None]
 
 

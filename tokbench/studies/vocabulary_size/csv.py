@@ -46,5 +46,6 @@ SPEC: Final = ReporterSpec(
     name="curve",
     filename="curve.csv",
     render=curve_csv,
+    needs="vocabulary_size",
     summary="compression over vocabulary sizes, one row for each size",
 )

@@ -30,6 +30,5 @@ SPEC: Final = MetricFamily(
     text=CountTokens,
     from_counts=True,
     values=(),
-    companion="curve",
     role=Role.ID_COUNTS,
 )

@@ -45,5 +45,6 @@ SPEC: Final = ReporterSpec(
     name="validity",
     filename="validity.csv",
     render=validity_csv,
+    needs="validity",
     summary="rank correlations of metrics with bits per byte, in one tidy table",
 )

@@ -278,6 +278,5 @@ SPEC: Final = MetricFamily(
     name="agreement",
     summary="how alike two tokenizers cut the same text, and the part of their vocabularies in common, by pair",
     text=AgreementMetric,
-    companion="agreement",
     values=VALUES,
 )

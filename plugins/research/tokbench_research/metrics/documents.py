@@ -88,7 +88,6 @@ SPEC: Final = MetricFamily(
     summary="bytes, characters, words and tokens of each document and whether it round-trips, in documents.csv",
     text=Documents,
     options=WordOptions,
-    companion="documents",
     values=(
         Metric("median_compression", "bytes/token", "higher", label="median document").means(
             "median over documents x of bytes of x / tokens of x",
@@ -120,5 +119,5 @@ def late_specs() -> tuple[ReporterSpec, ...]:
     """Return the table, whose module workers do not import."""
     from tokbench.plugin.report import ReporterSpec
 
-    summary = "a row for each tokenizer and document, in one tidy table"
-    return (ReporterSpec(name="documents", filename="documents.csv", render=documents_csv, summary=summary),)
+    name, summary = SPEC.name, "a row for each tokenizer and document, in one tidy table"
+    return (ReporterSpec(name=name, filename="documents.csv", render=documents_csv, summary=summary, needs=name),)

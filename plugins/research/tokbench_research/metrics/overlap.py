@@ -223,6 +223,5 @@ SPEC: Final = MetricFamily(
     name="overlap",
     summary="which groups share a vocabulary: divergence of their tokens, shared ids, groups per id, by pair",
     text=OverlapMetric,
-    companion="overlap",
     values=VALUES,
 )

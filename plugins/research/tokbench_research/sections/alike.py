@@ -175,11 +175,13 @@ SPECS: Final = (
         summary="numbers of every two groups under each tokenizer, in one tidy table",
         filename="overlap.csv",
         render=overlap_csv,
+        needs="overlap",
     ),
     ReporterSpec(
         name="agreement",
         summary="numbers of every two tokenizers in each group, in one tidy table",
         filename="agreement.csv",
         render=agreement_csv,
+        needs="agreement",
     ),
 )

@@ -20,14 +20,14 @@ never too low.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.results.blocks import MOST_LOST
-
-if TYPE_CHECKING:
-    from tokbench.measuring.sums import Sums
 
 
 class RoundTrip(StrEnum):
@@ -49,6 +49,15 @@ class RoundTrip(StrEnum):
         return self in {RoundTrip.EXACT, RoundTrip.CANONICAL, RoundTrip.LOSSY_RANKED}
 
 
+class SumsOfLosses(Protocol):
+    """Sums with the columns of :attr:`EncodedShard.losses`."""
+
+    documents: int
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[np.float64]]: ...
+
+
 class Loss(NamedTuple):
     """The loss of a tokenizer on some documents."""
 
@@ -67,8 +76,8 @@ class Loss(NamedTuple):
         return RoundTrip.LOSSY_RANKED if self.cer <= most else RoundTrip.LOSSY
 
     @classmethod
-    def of(cls, sums: Sums) -> Loss:
-        """Return the loss from sums with the columns of :attr:`EncodedShard.losses`."""
+    def of(cls, sums: SumsOfLosses) -> Loss:
+        """Return the loss from the sums of some documents."""
         total = {name: float(column.sum()) for name, column in sums.columns.items()}
         return cls(total["exact"] == sums.documents, total["edits beyond NFC"] / (total["characters"] or 1.0))
 

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tokbench.corpus.languages import slices
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import Loss, RoundTrip
+from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import Results
 
-if TYPE_CHECKING:
-    from tokbench.report.tables import CellTables
+
+class CellLookup(Protocol):
+    """The cells of a run by key, as :class:`tokbench.report.tables.CellTables` has them."""
+
+    results: Results
+    corpora: list[str]
+
+    @property
+    def losses_checked(self) -> bool: ...
+    def metric(self, name: str) -> MetricInfo: ...
+    def corpus(self, name: str) -> CorpusInfo: ...
+    def with_role(self, role: Role) -> str: ...
+    def cell(self, metric: str, corpus: str, group: str, tokenizer: str) -> Cell | None: ...
 
 
 class RoundTrips:
     """The losses of a run by place."""
 
-    def __init__(self, tables: CellTables) -> None:
+    def __init__(self, tables: CellLookup) -> None:
         self._tables = tables
         self._losses: dict[tuple[str, str, str], Loss | RoundTrip] = {}
 

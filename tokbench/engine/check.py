@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
@@ -33,24 +34,20 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
     One that cannot be loaded is unavailable if it is optional, else a problem of the plan. ``meanwhile`` is called
     while they are loaded, if there is another process and a core for it, else before.
     """
-    waiting = iter([meanwhile])
+    once = cache(meanwhile)
     if not pool.size or usable_cores() < _CORES_TO_SHARE:
-        next(waiting)()
+        once()
     due = [planned for planned in plan.tokenizers if not planned.unavailable_reason and not planned.train_on]
-    assert pool.registry is not None
-    if pool.size:
-        pool.strangers = frozenset(t.name for t in plan.tokenizers if pool.registry.is_foreign(t.spec))
     jobs = iter([LoadTokenizer(planned.name, Recipe(planned.spec.name, planned.options)) for planned in due])
     loaded: dict[str, Loaded] = {}
-    for job, answer in pool.work(lambda: next(jobs, None), lambda: [step() for step in waiting]):
+    for job, answer in pool.work(lambda: next(jobs, None), once):
         assert isinstance(job, LoadTokenizer)
         if isinstance(answer, WorkerDied):  # perhaps when its vocabulary was read, after it was loaded
             loaded.setdefault(job.name, Loaded(answer.failure))
         else:
             loaded[job.name] = answer
         pool.progress("loading tokenizers", len(loaded), len(due))
-    for step in waiting:
-        step()
+    once()
     return [_loaded(planned, loaded, pool, plan.problems) for planned in plan.tokenizers]
 
 
@@ -99,8 +96,9 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
 def check(config: Config, pool: WorkerPool) -> Checked:
     """Find everything that is wrong, before anything is measured, and raise InputError with all problems."""
     pool.progress(READING, 0, None)  # at once, because reading may take long
-    registry = pool.registry = load_registry()
+    registry = load_registry()
     plan = plan_tokenizers(config, registry)
+    pool.isolate(registry, {tokenizer.name: tokenizer.spec for tokenizer in plan.tokenizers})
 
     def read() -> None:
         with pool.progress.phase("reading"):

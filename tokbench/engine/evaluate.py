@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain, islice
@@ -93,25 +93,25 @@ class Evaluation:
             return None  # it takes the groups one by one
         return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
 
-    def families(self, name: str) -> tuple[str, ...]:
+    def all_families(self, name: str) -> tuple[str, ...]:
         return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
 
     @cached_property
-    def asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+    def planned_families(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
-        asked = {}
+        planned = {}
         for corpus in self.plan.measured:
             families = tuple(family.name for family in self.plan.families_on(corpus))
             compared = self.same_ids.compared_on(corpus)
             for name in self.plan.names_on(corpus):
-                asked[corpus, name] = (*families, self.same_ids.family) if name in compared else families
-        return {place: families for place, families in asked.items() if families}
+                planned[corpus, name] = (*families, self.same_ids.family) if name in compared else families
+        return {place: families for place, families in planned.items() if families}
 
-    def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
+    def open_families(self, name: str, shard: Shard) -> tuple[str, ...]:
         """Return the families that can still measure a shard with a tokenizer."""
         return tuple(
             family
-            for family in self.asked.get((shard.corpus, name), ())
+            for family in self.planned_families.get((shard.corpus, name), ())
             if (name, family) not in self.crashed
             and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
         )
@@ -140,7 +140,7 @@ class _Evaluator:
         self._pool = pool
         self._stored = stored
         self._evaluation = evaluation
-        self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
+        self._names = {c: [name for name in names if (c, name) in evaluation.planned_families] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = pool.progress
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
@@ -184,14 +184,14 @@ class _Evaluator:
             shard = self._prefetched.popleft()
             names = self._names[shard.corpus]
             self._pending[shard.key] = set(names)
-            asked = {name: self._unknown(shard, name) for name in names}
+            asked = {name: self._families_not_stored(shard, name) for name in names}
             self._encode_shard(shard, {name: families for name, families in asked.items() if not families})
             self._backlog.add(shard, {name: families for name, families in asked.items() if families})
         return part
 
-    def _unknown(self, shard: Shard, name: str) -> tuple[str, ...]:
+    def _families_not_stored(self, shard: Shard, name: str) -> tuple[str, ...]:
         """Take the states of a shard that the store has, and return the families that must be measured."""
-        wanted = self._evaluation.wanted(name, shard)
+        wanted = self._evaluation.open_families(name, shard)
         known = self._stored.states(name, shard, wanted) if wanted else {}
         for family, state in known.items():
             self._add(shard, name, family, state)
@@ -206,11 +206,11 @@ class _Evaluator:
     def _encode_shard(self, shard: Shard, asked: Mapping[str, tuple[str, ...]]) -> EncodeShard | None:
         wanted = {}
         for name, families in asked.items():
-            left = self._evaluation.wanted(name, shard)
+            left = self._evaluation.open_families(name, shard)
             wanted[name] = tuple(family for family in families if family in left)
         for name in [name for name, families in wanted.items() if not families]:
             del wanted[name]
-            from_store = not asked[name] and bool(self._evaluation.wanted(name, shard))
+            from_store = not asked[name] and bool(self._evaluation.open_families(name, shard))
             self._close(shard, name, from_store=from_store)
         much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
         return EncodeShard(shard, wanted, self._options, much_text) if wanted else None
@@ -244,8 +244,8 @@ class _Evaluator:
 
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
         """Show which tokenizers are at work on the open shards."""
-        order, place = [*job.wanted, ""], (job.shard.key, tuple(job.wanted))
-        self._active[place] = order[order.index(after) + 1 if after in job.wanted else 0]
+        place = job.shard.key, tuple(job.wanted)
+        self._active[place] = _next_after(list(job.wanted), after)
         if not self._active[place]:
             del self._active[place]
         self._progress.tokenizers_at_work(*dict.fromkeys(self._active.values()))
@@ -293,5 +293,10 @@ class _Evaluator:
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
             failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
-        for family in families or self._evaluation.families(name):
+        for family in families or self._evaluation.all_families(name):
             self._evaluation.crashed.setdefault((name, family), failure)
+
+
+def _next_after(names: Sequence[str], done: str) -> str:
+    """Return the name behind ``done``, the first if that is not among them, or an empty string."""
+    return next(iter(names[names.index(done) + 1 if done in names else 0 :]), "")

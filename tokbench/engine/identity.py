@@ -45,7 +45,7 @@ _SHOWING: Final = ("api.py", "cli", "comparison", "notebook", "pytest_plugin.py"
 
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 _REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
-_NO_NUMBER_RESTS_ON: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|testing|docs?)['\"]")
+_IGNORED_EXTRAS: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|testing|docs?)['\"]")
 
 
 def file_digest(path: Path) -> str:
@@ -244,7 +244,7 @@ def required_by(distribution: str) -> list[str]:
         lines = requires(distribution) or [] if distribution else []
     except PackageNotFoundError:
         return []
-    names = (_REQUIREMENT.match(line) for line in lines if not _NO_NUMBER_RESTS_ON.search(line))
+    names = (_REQUIREMENT.match(line) for line in lines if not _IGNORED_EXTRAS.search(line))
     return [match[0] for match in names if match]
 
 

@@ -40,6 +40,11 @@ _log = logging.getLogger(__name__)
 _TRAINING: Final = "training"
 
 
+class _Trained(NamedTuple):
+    outcome: TokenizerFacts | Failure
+    pickled: bytes
+
+
 @dataclass(frozen=True)
 class TrainTokenizer(Job):
     """Train a tokenizer on the text of the feed ``training``, with groups; the answer is :class:`Training`."""
@@ -95,20 +100,18 @@ class TrainTokenizer(Job):
             context.progress(step, steps, steps)
             seconds = time.perf_counter() - start
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
-            if isinstance(packed, Failure):
-                packed = packed.during("training")
+            trained = _Trained(packed.during("training"), b"") if isinstance(packed, Failure) else packed
         documents += sum(table.documents for table in self.counts.values())
         n_bytes += sum(table.bytes for table in self.counts.values())
-        facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
         most, compiled = memory.n_bytes if self.alone else None, compilations() > compiled_before
-        yield Training(facts, pickled, seconds, most, documents, n_bytes, compiled=compiled)
+        yield Training(*trained, seconds, most, documents, n_bytes, compiled=compiled)
 
-    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[TokenizerFacts, bytes] | Failure:
+    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> _Trained | Failure:
         pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
         if isinstance(pickled, Failure):
             return pickled._replace(foreign=False)  # the words say what was done
         context.keep(self.name, tokenizer)
-        return facts_of(tokenizer, context.registry), pickled
+        return _Trained(facts_of(tokenizer, context.registry), pickled)
 
 
 _CANNOT_BE_SENT = "train() must return a picklable object"

@@ -11,6 +11,7 @@ from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress, RunProgress
 from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.registry.plugins import Registry
+from tokbench.tokenizers.backend import BackendSpec
 
 _BATCH_CHARS: Final = 1 << 20
 
@@ -57,7 +58,7 @@ class WorkerPool(ABC):
         """Why its workers are out of reach for good, if they are."""
         self.strangers: frozenset[str] = frozenset()
         """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares."""
-        self.registry: Registry | None = None
+        self._registry: Registry | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -67,6 +68,11 @@ class WorkerPool(ABC):
 
     def start(self) -> None:  # noqa: B027 - nothing to do for most
         """Start the workers that will be needed."""
+
+    def isolate(self, registry: Registry, specs: Mapping[str, BackendSpec]) -> None:
+        """Give every stranger among the tokenizers of a run, by name, processes of its own."""
+        self._registry = registry
+        self.strangers = frozenset(name for name, spec in specs.items() if self.size and registry.is_foreign(spec))
 
     @property
     def in_memory(self) -> InMemory | None:
@@ -136,7 +142,7 @@ class InProcessPool(WorkerPool):
     ) -> Iterator[tuple[Job, Any]]:
         while (job := next_job()) is not None:
             if self._context is None:
-                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress, self.registry)
+                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress, self._registry)
             self._context.recipes.update(self.kept)
             self._feeds = {name: text_batches(texts) for name, texts in feeds(job).items()}
             for answer in job.run(self._context):

@@ -29,6 +29,7 @@ from tokbench.engine.describe import (
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.finish import Finished, finish, pack_states
 from tokbench.engine.folder import keep_previous, make_folder, write_again, write_reports
+from tokbench.engine.interrupts import uninterrupted
 from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.time import StudiesAndTimings, run_studies_and_timings
@@ -36,7 +37,6 @@ from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
 from tokbench.foundation.failures import Failure, attempt, tracebacks
-from tokbench.foundation.interrupts import uninterrupted
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison

@@ -82,12 +82,13 @@ def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, valu
             "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
         ),
         ("limits.step=null", "--set limits.step=null: step: must be a number, but is empty"),
+        ("metrics.roundtrip={}", "--set metrics.roundtrip={}: the run has no metric 'roundtrip'; "),
         (
             "corpora.smple=null",
-            "--set corpora.smple=null: null removes corpora.smple, which does not exist; did you mean",
+            "--set corpora.smple=null: the configuration has no 'smple' here; did you mean 'sample'?",
         ),
-        ("metrics[3]=null", "--set metrics[3]=null: null removes metrics[3], which does not exist; it has 3 values"),
-        ("metrics[4]=roundtrip", "--set metrics[4]=roundtrip: metrics has 3 values; write [3] to add one"),
+        ("metrics[3]=null", "--set metrics[3]=null: metrics has 3 values, [0] the first; [3] adds one"),
+        ("metrics[4]=roundtrip", "--set metrics[4]=roundtrip: metrics has 3 values, [0] the first; [3] adds one"),
         ("name[0]=x", "--set name[0]=x: name is not a list; set it as a whole: --set 'name=...'"),
         (
             "metrics[0].x=1",

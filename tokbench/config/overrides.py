@@ -97,30 +97,24 @@ class _Setting:
         if self._path[0] == "extends":
             raise self._error("--set cannot change 'extends'; write a file with 'extends', and run it")
         path: Steps = ()
-        step = self._step(located, path, self._path)
+        step = self._step(located.data, path, self._path)
         while step.rest:
-            self._enter(located, path, step)
-            path = (*path, step.key)
-            step = self._step(located, path, step.rest)
-        inside = value_at(located.data, path)
-        if self._value is not None:
-            located.put((*path, step.key), self._document(self._value))
-        elif step.key in (range(len(inside)) if isinstance(inside, list) else inside):
-            located.remove((*path, step.key))
-        elif isinstance(inside, list) or path in _NAMED:
-            known = f"it has {len(inside)} values" if isinstance(inside, list) else did_you_mean(str(step.key), inside)
-            raise self._error(f"null removes {_written((*path, step.key))}, which does not exist; {known}")
+            path = self._entered(located, path, step)
+            step = self._step(value_at(located.data, path), path, step.rest)
+        inside, path = value_at(located.data, path), (*path, step.key)
+        if self._value is None and step.key in (inside if isinstance(inside, dict) else range(len(inside))):
+            located.remove(path)
         else:
-            located.put((*path, step.key), self._document(None))
+            located.put(path, self._document(self._value))
 
-    def _step(self, located: Located, path: Steps, steps: Steps) -> _Step:
-        """Return the key or position that a path begins with, and the rest of the path."""
-        inside = value_at(located.data, path)
+    def _step(self, inside: Any, path: Steps, steps: Steps) -> _Step:
+        """Return the key or position with which ``steps`` go on from a path, and the rest of them."""
+        adds = self._value is not None and len(steps) == 1
         if isinstance(steps[0], int):
             if not isinstance(inside, list):
                 raise self._error(f"{_written(path)} is not a list; {_as_a_whole(path)}")
-            if steps[0] > len(inside):
-                raise self._error(f"{_written(path)} has {len(inside)} values; write [{len(inside)}] to add one")
+            if steps[0] >= len(inside) + adds:
+                raise self._error(f"{_written(path)} has {len(inside)} values, [0] the first; [{len(inside)}] adds one")
             return _Step(steps[0], steps[1:])
         families = path == _METRICS and isinstance(inside, list)
         if not families and isinstance(inside, list):
@@ -132,28 +126,22 @@ class _Setting:
         # A name may have dots in it.
         n = next((n for n in range(len(words), 0, -1) if ".".join(words[:n]) in known), 1)
         name, rest = ".".join(words[:n]), steps[n:]
+        if name not in known and path in _NAMES and (families or not adds):
+            hint = did_you_mean(name, [label for label in known if label])
+            raise self._error(_NAMES[path].format(repr(name), hint=hint, path=path[0], name=name))
         if not families:
             return _Step(name, rest)
-        if name not in known:
-            hint = did_you_mean(name, [label for label in known if label])
-            raise self._error(f"the run has no metric {name!r}; {hint} (--set 'metrics=[...]' replaces the list)")
-        inner = (name, *rest) if rest or self._value is not None else ()
-        return _Step(known.index(name), inner)
+        return _Step(known.index(name), (name, *rest) if rest or self._value is not None else ())
 
-    def _enter(self, located: Located, path: Steps, step: _Step) -> None:
-        """Make what is missing at a key: a mapping, or a list."""
-        inside, key = value_at(located.data, path), step.key
-        known: dict[str | int, Any] = inside if isinstance(inside, dict) else dict(enumerate(inside))
-        there = known.get(key)
-        if path == ("study",) and key not in known:
-            raise self._error(f"the configuration has no study {key!r}; add it with --set 'study.{key}={{}}'")
-        if path in _NAMED and there is None:
-            add = f"--set '{path[0]}.{key}={{...}}' adds one"
-            raise self._error(f"the configuration has no {key!r} here; {did_you_mean(str(key), inside)} ({add})")
+    def _entered(self, located: Located, path: Steps, step: _Step) -> Steps:
+        """Return the path with a key; a missing mapping or list there is made."""
+        inside, inner = value_at(located.data, path), (*path, step.key)
+        there = inside.get(step.key) if isinstance(inside, dict) else inside[step.key]
         if path == _METRICS and there == step.rest[0]:
-            located.put((*path, key), self._document({there: {}}))
+            located.put(inner, self._document({there: {}}))
         elif there is None:
-            located.put((*path, key), self._document([] if isinstance(step.rest[0], int) else {}))
+            located.put(inner, self._document([] if isinstance(step.rest[0], int) else {}))
+        return inner
 
     def _document(self, value: Any) -> Located:
         place = FilePlace(self._name, 0, 0)
@@ -161,8 +149,13 @@ class _Setting:
         return Located(self._name, value, dict(places), places, folders={self._name: Path.cwd()})
 
 
-_NAMED: Final = {("corpora",), ("tokenizers",)}
-"""Where keys are names that the configuration itself gives."""
+_NAMES: Final[dict[Steps, str]] = {
+    ("corpora",): "the configuration has no {} here; {hint} (--set '{path}.{name}={{...}}' adds one)",
+    ("tokenizers",): "the configuration has no {} here; {hint} (--set '{path}.{name}={{...}}' adds one)",
+    ("study",): "the configuration has no study {}; add it with --set 'study.{name}={{}}'",
+    _METRICS: "the run has no metric {}; {hint} (--set 'metrics=[...]' replaces the list)",
+}
+"""Where keys are names, and what is said of a missing one."""
 
 
 def _steps(word: str) -> Steps:
@@ -179,10 +172,8 @@ def _written(path: Steps) -> str:
     """Return a path as one writes it.
 
     >>> _written(("metrics", 1, "fertility", "units", 0))
-    'metrics.fertility.units[0]'
+    'metrics[1].fertility.units[0]'
     """
-    if path[:1] == _METRICS and any(isinstance(step, str) for step in path[2:3]):
-        path = (*_METRICS, *path[2:])
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
 

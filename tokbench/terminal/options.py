@@ -197,8 +197,7 @@ def override_options(command: F) -> F:
             "settings",
             multiple=True,
             metavar="PATH=VALUE",
-            help="Replace a value of the configuration, such as metrics.fertility.unit=icu; null removes it; may be "
-            "repeated.",
+            help="Replace a value, such as metrics.fertility.unit=icu; null removes it; may be repeated.",
         ),
         click.option("--quick", is_flag=True, hidden=True, expose_value=False, callback=_no_quick),
         click.option("--only", multiple=True, metavar="TOKENIZER", help="Measure this one alone; may be repeated."),

@@ -21,17 +21,12 @@ class Uninterrupted(NamedTuple, Generic[T]):
 
 
 def uninterrupted(step: Callable[[], T]) -> Uninterrupted[T]:
-    """Finish a step before a signal is handled; only a Ctrl-C after it does not wait.
-
-    Threads other than the main one get no signals.
+    """Finish a step before a signal is handled; a Ctrl-C after that one does not wait, and raises KeyboardInterrupt.
 
     >>> uninterrupted(lambda: [signal.raise_signal(signal.SIGINT), "done"][1])
     Uninterrupted(value='done', stopped=True)
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C came after another signal.
     """
-    in_main = threading.current_thread() is threading.main_thread()
+    in_main = threading.current_thread() is threading.main_thread()  # other threads get no signals
     before = {number: signal.getsignal(number) for number in _SIGNALS if in_main}
     handlers = {number: handler for number, handler in before.items() if callable(handler)}
     waiting = list[tuple[int, FrameType | None]]()
@@ -41,9 +36,9 @@ def uninterrupted(step: Callable[[], T]) -> Uninterrupted[T]:
         if signal.SIGINT in handlers:
             signal.signal(signal.SIGINT, handlers[signal.SIGINT])
 
-    for number in handlers:
-        signal.signal(number, wait)
     try:
+        for number in handlers:
+            signal.signal(number, wait)
         value = step()
     finally:
         for number, handler in handlers.items():

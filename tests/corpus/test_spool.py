@@ -49,18 +49,3 @@ def test_a_full_disk_is_an_error_of_the_corpus(monkeypatch, tmp_path):
 
     with pytest.raises(InputError, match="missing: No such file or directory; set TMPDIR"):
         Corpus("c", Large()).survey()
-
-
-def test_the_source_is_read_once():
-    class Once:
-        licence = ""
-        readings = 0
-
-        def documents(self):
-            self.readings += 1
-            yield Document("a b", "g", "1", "c:1")
-
-    corpus = Corpus("c", source := Once())
-    corpus.survey()
-    assert [*corpus.evaluation()] == [*corpus.training()] == [*corpus.training_text()]
-    assert sum(map(len, corpus.shards())) == source.readings == 1

@@ -113,18 +113,6 @@ def test_one_file_of_many(counting, write_config, tmp_path):
     assert table(run(path)) == table(run(path, store=False))
 
 
-def test_what_rests_on_the_place_of_documents_is_not_taken_from_elsewhere(counting, write_config, tmp_path):
-    (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
-    corpora = "  c: {source: text, path: '?.txt', document: line, group: '{stem}'}"
-    path = write_config(corpora=corpora, tokenizers=ONE, metrics="[compression, origins]")
-    run(path)
-    (tmp_path / "a.txt").write_text("\n\none\ntwo\n", encoding="utf-8")  # the same documents on other lines
-    assert encoded() == 2
-    results = run(path)
-    assert counted("mapped") == 1
-    assert next(each.state for each in results.states if each.family == "origins") == [2, "a.txt:4"]
-
-
 def test_failures_are_not_kept(faulty, stored, write_config, corpus):
     path = write_config(corpora=corpus, tokenizers="  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}")
     runs = [run(path) for _ in range(2)]

@@ -125,19 +125,14 @@ def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
     return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
 
 
-def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
-    """Yield the key of every state there may be, and the documents of the group."""
+def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
     for corpus in _corpora(plan, prepared):
         for group, documents in plan.groups(corpus).items():
             for family in plan.families_on(corpus):
-                yield (prepared.name, corpus, group, family.name), documents
-
-
-def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
-    for place, documents in _places(plan, prepared):
-        state = evaluation.state(place, documents)
-        if place in evaluation.states and not isinstance(state, Failure):
-            yield _State(*place, state)
+                place = (prepared.name, corpus, group, family.name)
+                state = evaluation.state(place, documents)
+                if place in evaluation.states and not isinstance(state, Failure):
+                    yield _State(*place, state)
 
 
 def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcome:

@@ -147,21 +147,12 @@ class StoredWork:
     def states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
         if not self._store:
             return {}
-        states = self._states(name, shard, families)
+        records = self._records(self._shard_key(name, shard)) if name in self._tokenizers else {}
+        digests = {family: self._families.get(family, "") for family in families}
+        found = {family: records[digest] for family, digest in digests.items() if digest in records}
         self.shards[shard.corpus] += 1
-        self.hits[shard.corpus] += len(states) == len(families)
-        return states
-
-    def _states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
-        known = [(family, self._families[family]) for family in families if family in self._families]
-        if name not in self._tokenizers or not known:
-            return {}
-        key = self._shard_key(name, shard)
-        records, states = self._records(key), {}
-        for family, digest in known:
-            if digest in records:
-                states[family] = pickle.loads(records[digest])  # noqa: S301 - of this user's own store
-        return states
+        self.hits[shard.corpus] += len(found) == len(families)
+        return {family: pickle.loads(state) for family, state in found.items()}  # noqa: S301 - of this user's own store
 
     def _records(self, key: Key) -> dict[str, bytes]:
         return (self._store.value(_STATES, key) if self._store else None) or {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Final, NamedTuple
 
 from tokbench.corpus.corpus import feed
@@ -106,33 +107,26 @@ def time_all(
     A tokenizer that is not timed gets cells that say why.
     """
     pool.end(keep=1)
-    outcome, failures = TimedOutcome([], []), list[Failure]()
-    missing = dict(untimed)
-    missing.update(
-        {
-            tokenizer.name: TimingSkipped(Status(tokenizer.state.value), tokenizer.reason)
-            for tokenizer in prepared
-            if not tokenizer.facts
-        }
-    )
+    outcomes = list[TimedOutcome]()
+    missing = {t.name: TimingSkipped(Status(t.state.value), t.reason) for t in prepared if not t.facts}
+    missing = {**untimed, **missing}
     names = [tokenizer.name for tokenizer in prepared]
     for spec, options in plan.metrics:
         if spec.isolated is not None:
             isolated = partial(measure_isolated, plan, prepared, missing, spec, options, pool)
-            measured = _outcome(isolated, spec, {OWN_TEXTS: names})
-            outcome.cells.extend(measured.cells)
-            outcome.notes.extend(measured.notes)
-            failures += measured.failures
+            outcomes.append(_outcome(isolated, spec, {OWN_TEXTS: names}))
         if spec.timed is not None:
             timing = _Timing(plan, spec, options, dict(missing), pool)
             on = {corpus: [name for name in names if name in plan.names_on(corpus)] for corpus in plan.corpora_of(spec)}
-            measured = _outcome(partial(timing.measure, names), spec, on)
-            outcome.cells.extend(measured.cells)
-            outcome.notes.extend(measured.notes)
+            outcomes.append(_outcome(partial(timing.measure, names), spec, on))
             if pool.shared:
-                outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
-            failures += measured.failures
-    return outcome._replace(failures=failures)
+                outcomes.append(TimedOutcome([], [_NOT_ON_THE_CLUSTER.format(spec.name)]))
+    return _joined(outcomes)
+
+
+def _joined(outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
+    columns = zip(TimedOutcome([], []), *outcomes, strict=True)
+    return TimedOutcome(*(list(chain.from_iterable(column)) for column in columns))
 
 
 def _outcome(
@@ -167,12 +161,7 @@ class _Timing:
         for corpus in self.plan.corpora_of(self.spec):
             on = self.plan.names_on(corpus)
             by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
-        outcomes = [self._measure_on(corpora, timed) for timed, corpora in by_names.items() if timed]
-        return TimedOutcome(
-            [cell for outcome in outcomes for cell in outcome.cells],
-            [note for outcome in outcomes for note in outcome.notes],
-            [failure for outcome in outcomes for failure in outcome.failures],
-        )
+        return _joined([self._measure_on(corpora, timed) for timed, corpora in by_names.items() if timed])
 
     def _measure_on(self, on: Sequence[str], names: Sequence[str]) -> TimedOutcome:
         """Time on some corpora.

@@ -200,7 +200,6 @@ def test_without_a_study_there_is_none(write_config, tmp_path):
     ("parts", "place", "names"),
     [
         ({"metrics": "[curve]"}, "run.yaml:7:11", ["'curve'", "'study.vocabulary'"]),
-        ({"formats": "[csv, curve]"}, "run.yaml:8:25", ["'curve'", "'study.vocabulary'"]),
         ({"extra": "study: {vocabulry: {}}\n"}, "run.yaml:9:9", ["'vocabulry'", "'vocabulary'"]),
         ({"extra": "weights: {smple: 1}\n"}, "run.yaml:9:18", ["'smple'", "'sample'"]),
     ],

@@ -55,7 +55,6 @@ WHOLE = "codepoints huggingface naive_bpe sentencepiece splintr tiktoken".split(
 OF_THE_CODE = {"pickle", "other_process", "threads", "merges", "long_text"}
 # Rules that a backend can break by the tokens that are added to its vocabulary.
 OF_SPECIAL = "vocab_size special_tokens encode_with_special decode token_bytes ids_out_of_range pickle".split()
-ELSEWHERE = {"deepseek", "llama", "qwen"}
 
 
 def passes(backend, options, train=0, rules=tuple(RULES)):
@@ -119,4 +118,4 @@ def test_special_tokens_that_are_added(files, backend):
 def test_every_built_in_backend_is_there():
     ours = {name for name, entry in load_registry().backends.entries.items() if entry.plugin.distribution == "tokbench"}
     in_files = {"gpt2_files", "hf", "huggingface", "transformers"}
-    assert {backend for backend, _, _ in CASES} | in_files | ELSEWHERE >= ours
+    assert {backend for backend, _, _ in CASES} | in_files >= ours

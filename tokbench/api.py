@@ -243,7 +243,7 @@ def _run(
             progress("computing metrics", 0, None)
             evaluation.interrupted = bool(stopped)
             finished, waited = uninterrupted(partial(finish, checked.plan, prepared, evaluation))
-            stopped = "cells" if waited else stopped
+            stopped = stopped or ("cells" if waited else "")
         further = run_studies_and_timings(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     with progress.phase("cells"):
@@ -258,11 +258,11 @@ def _run(
     results.durations = _durations(progress, checked.plan.studies)
     if folder:
         with progress.phase("reports"):
-            moved = attempt(partial(keep_previous, folder, checked.plan.reporters))
+            reporters = checked.plan.reporters
+            moved = attempt(partial(keep_previous, folder, reporters))
             if isinstance(moved, Failure):
                 results.notes.append(f"the run before is not kept: {moved.reason}")
-            write = partial(write_reports, folder, results, checked.plan.reporters, progress)
-            results.problems, waited = uninterrupted(write)
+            results.problems, waited = uninterrupted(partial(write_reports, folder, results, reporters, progress))
             if waited:
                 raise KeyboardInterrupt
         results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))

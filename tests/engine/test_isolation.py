@@ -81,19 +81,15 @@ def test_speed_without_those_that_crash_or_hang(write_config, faulty, tmp_path):
     assert hang.reason.startswith("no answer within 1.5 s while timing on corpus z")
 
 
-@pytest.fixture
-def stopped(write_config, tmp_path, faulty):
-    """A run in one process, stopped in the second shard of the first group, when one of three tokenizers is through."""
+def test_a_run_stopped_in_a_corpus_keeps_the_groups_that_are_whole(write_config, tmp_path, faulty):
+    """It is stopped in the second shard of the first group, when one of three tokenizers is through."""
     lines = ["a" * 999] * 1199 + ["b" * 999]  # 1,049 of them make a shard
     (tmp_path / "x.txt").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "y.txt").write_text("aa\n", encoding="utf-8")
     corpora = "  c: {source: text, path: '?.txt', document: line}\n  later: {source: sample, part: hostile}"
     tokenizers = f"{GOOD}\n  stop: {{backend: RaisesKeyboardInterrupt}}\n  last: {{backend: utf16_units}}"
     config = write_config(corpora, tokenizers, "[compression, roundtrip, pairs]", "[html, md, csv]")
-    return tokbench.run(config, tmp_path / "out", workers=0)
-
-
-def test_a_run_stopped_in_a_corpus_keeps_the_groups_that_are_whole(stopped, tmp_path):
+    stopped = tokbench.run(config, tmp_path / "out", workers=0)
     results = tokbench.Results.read(tmp_path / "out" / "results.json")
     assert results.cells == stopped.cells
     assert results.interrupted

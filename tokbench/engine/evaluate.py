@@ -207,11 +207,10 @@ class _Evaluator:
         wanted = {}
         for name, families in asked.items():
             left = self._evaluation.open_families(name, shard)
-            wanted[name] = tuple(family for family in families if family in left)
-        for name in [name for name, families in wanted.items() if not families]:
-            del wanted[name]
-            from_store = not asked[name] and bool(self._evaluation.open_families(name, shard))
-            self._close(shard, name, from_store=from_store)
+            if still := tuple(family for family in families if family in left):
+                wanted[name] = still
+            else:
+                self._close(shard, name, from_store=bool(left) and not families)
         much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
         return EncodeShard(shard, wanted, self._options, much_text) if wanted else None
 

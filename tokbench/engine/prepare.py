@@ -220,15 +220,8 @@ def train_one(
 
 
 def _training(plan: Plan, planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
-    return TrainTokenizer(
-        planned.name,
-        planned.spec.name,
-        planned.options,
-        planned.vocab_size,
-        planned.train_on,
-        plan.counts(planned),
-        alone,
-    )
+    text = planned.train_on, plan.counts(planned)
+    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, *text, alone)
 
 
 def _training_text(plan: Plan, job: Job) -> dict[str, Iterator[str]]:

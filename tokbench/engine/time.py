@@ -190,9 +190,10 @@ class _Timing:
                 if one.cells
             ]
             timed = plain_outcome(metric.combine(sound), "combine") if len(sound) > 1 else timed
-        units = {value.id: value.unit for value in self.spec.values}
         places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in timed.cells)
-        places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
+        places = places or dict.fromkeys(
+            (name, WHOLE, value.id, value.unit) for name in on for value in self.spec.values
+        )
         absent = [
             Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
             for name in names

@@ -18,6 +18,8 @@ _INDICES: Final = re.compile(r"(.+?)((?:\[\d+\])+)")
 
 _METRICS: Final = ("metrics",)
 
+_NOT_INSIDE: Final = "{0} {1}; set it as a whole: --set '{0}=...'"
+
 
 @dataclass(frozen=True)
 class Overrides:
@@ -112,7 +114,7 @@ class _Setting:
         adds = self._value is not None and len(steps) == 1
         if isinstance(steps[0], int):
             if not isinstance(inside, list):
-                raise self._error(f"{_written(path)} is not a list; {_as_a_whole(path)}")
+                raise self._error(_NOT_INSIDE.format(_written(path), "is not a list"))
             if steps[0] >= len(inside) + adds:
                 raise self._error(f"{_written(path)} has {len(inside)} values, [0] the first; [{len(inside)}] adds one")
             return _Step(steps[0], steps[1:])
@@ -120,7 +122,7 @@ class _Setting:
         if not families and isinstance(inside, list):
             raise self._error(f"{_written(path)} is a list; write {_written((*path, 0))} for its first value")
         if not families and not isinstance(inside, dict):
-            raise self._error(f"{_written(path)} has no keys inside; {_as_a_whole(path)}")
+            raise self._error(_NOT_INSIDE.format(_written(path), "has no keys inside"))
         known = [_family(item) for item in inside] if families else inside
         words = [str(step) for step in takewhile(lambda step: isinstance(step, str), steps)]
         # A name may have dots in it.
@@ -175,10 +177,6 @@ def _written(path: Steps) -> str:
     'metrics[1].fertility.units[0]'
     """
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
-
-
-def _as_a_whole(path: Steps) -> str:
-    return f"set it as a whole: --set '{_written(path)}=...'"
 
 
 def _family(item: Any) -> str:

@@ -191,9 +191,7 @@ class _Timing:
             ]
             timed = plain_outcome(metric.combine(sound), "combine") if len(sound) > 1 else timed
         places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in timed.cells)
-        places = places or dict.fromkeys(
-            (name, WHOLE, value.id, value.unit) for name in on for value in self.spec.values
-        )
+        places = places or dict.fromkeys((name, WHOLE, one.id, one.unit) for name in on for one in self.spec.values)
         absent = [
             Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
             for name in names

@@ -11,14 +11,16 @@ from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.spool import EVALUATED, TRAINED, Spool
 from tokbench.foundation.errors import InputError
 
-GOLD = (None, Gold(((0, 1),), (True,)), Gold(((0, 1), (2, 3)), (False, True), (1,)))
+GOLD = Gold(((0, 1), (2, 3)), (False, True), (1,))
 
 
 def documents():
     rng = random.Random(0)
     for k in range(200):
         text = "".join(rng.choices(["a", "é", "東", "\0", "\n", "🎉"], k=rng.choice([0, 1, 300])))
-        yield Document(text, rng.choice(["", "en", "*"]), str(k), f"c:{k}", rng.choice(GOLD), rng.choice("xy"), "\r\n")
+        yield Document(
+            text, rng.choice(["", "en", "*"]), str(k), f"c:{k}", rng.choice([None, GOLD]), rng.choice("xy"), "\r\n"
+        )
 
 
 @pytest.mark.parametrize("in_memory", [0, 5_000, 1 << 20])

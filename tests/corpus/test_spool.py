@@ -11,15 +11,13 @@ from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.spool import EVALUATED, TRAINED, Spool
 from tokbench.foundation.errors import InputError
 
-GOLD = Gold(((0, 1), (2, 3)), (False, True), (1,))
-
 
 def documents():
-    rng = random.Random(0)
+    rng, gold = random.Random(0), Gold(((0, 1), (2, 3)), (False, True), (1,))
     for k in range(200):
         text = "".join(rng.choices(["a", "é", "東", "\0", "\n", "🎉"], k=rng.choice([0, 1, 300])))
         yield Document(
-            text, rng.choice(["", "en", "*"]), str(k), f"c:{k}", rng.choice([None, GOLD]), rng.choice("xy"), "\r\n"
+            text, rng.choice(["", "en", "*"]), str(k), f"c:{k}", rng.choice([None, gold]), rng.choice("xy"), "\r\n"
         )
 
 

@@ -14,10 +14,11 @@ from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
 IN_SAMPLE, LOSSY, UNCHECKED, PARTIAL = "†", "‡", "?", "◐"
-CANONICAL, LOSSY_RANKED = "≡", "§"
+CANONICAL, INSERTS, LOSSY_RANKED = "≡", "⊕", "§"
 
 LEGENDS: Final[Mapping[str, str]] = {
     CANONICAL: "≡ equal up to NFC: some texts are decoded as canonically equivalent ones, which loses nothing",
+    INSERTS: "⊕ inserts characters: decoded texts have some that the texts have not; none is lost",
     LOSSY_RANKED: "§ lossy but ranked: few characters are lost (0.1%, or what most_lost allows)",
     LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or more than most_lost allows",
     UNCHECKED: "? round trip not measured here, so that it is never best",
@@ -44,6 +45,7 @@ _WORDS = {Status.NOT_APPLICABLE: "n/a"}
 MARKS: Final[Mapping[RoundTrip, str]] = {
     RoundTrip.EXACT: "",
     RoundTrip.CANONICAL: CANONICAL,
+    RoundTrip.INSERTS: INSERTS,
     RoundTrip.LOSSY_RANKED: LOSSY_RANKED,
     RoundTrip.LOSSY: LOSSY,
     RoundTrip.UNKNOWN: UNCHECKED,

@@ -82,6 +82,7 @@ _LATEX: Final = str.maketrans(
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
         "◐": r"$\odot$",
+        "⊕": r"$\oplus$",
         "×": r"$\times$",
         "–": "--",
         "…": r"\ldots{}",

@@ -12,7 +12,7 @@ from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
 from tokbench.report.answer.words import join, more, percent
-from tokbench.report.sections.losses import Loss, losses
+from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
 from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
@@ -21,6 +21,8 @@ _MOST_SLICES: Final = 8
 """With more slices than these, languages are counted and not listed."""
 
 _MOST_WHERE: Final = 6
+
+_INSERTED: Final = {"U+0020": "a space", "U+000A": "a line end", "U+0009": "a tab"}
 
 TEXT_NAMES: Final = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
 
@@ -273,7 +275,7 @@ def _losses(tables: CellTables, config: RunConfig, corpora: Sequence[str]) -> It
     by_kind = {kind: [name for name, lost in worst.items() if lost.round_trip == kind] for kind in RoundTrip}
     examples = losses(tables)
     little: dict[str, list[str]] = {}
-    for name in by_kind[RoundTrip.LOSSY_RANKED]:
+    for name in [*by_kind[RoundTrip.LOSSY_RANKED], *by_kind[RoundTrip.INSERTS]]:
         little.setdefault(_example(tables, examples, worst[name], name), []).append(name)
     said = [f"{join(names)}: {what}." for what, names in little.items()]
     if same := by_kind[RoundTrip.CANONICAL]:
@@ -296,17 +298,22 @@ def _badness(lost: _Lost) -> tuple[int, float]:
 
 def _lost(tables: CellTables, name: str, corpus: str) -> _Lost:
     ratio = tables.cell(tables.with_role(Role.TEXT_PER_TOKEN), corpus, WHOLE, name)
-    share = tables.cell(tables.with_role(Role.ERRORS), corpus, WHOLE, name)
+    share = tables.cell(tables.with_role(Role.LOST_CHARACTERS), corpus, WHOLE, name)
     kept = tables.round_trip(ratio) if ratio and ratio.value is not None else RoundTrip.EXACT
     return _Lost(kept, share.value or 0.0 if share else 0.0, corpus)
 
 
 def _example(tables: CellTables, examples: Sequence[Loss], lost: _Lost, name: str) -> str:
-    found = [loss for loss in examples if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
-    documents, of = sum(loss.documents for loss in found), sum(tables.corpus(lost.corpus).groups.values())
-    if not documents:
+    here = [loss for loss in examples if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
+    found = [loss for loss in here if loss.documents and loss.cause not in LOSES_NOTHING]
+    where = f"in {sum(loss.documents for loss in found):,} of {sum(tables.corpus(lost.corpus).groups.values()):,} texts"
+    before, _, after = found[0].change.partition(" → ") if found else ("", "", "")
+    if lost.round_trip == RoundTrip.INSERTS:
+        what = _INSERTED.get(after, after) if found else "characters"
+        return f"inserts {what} {where if found else 'in texts'} of {lost.corpus}"
+    if not found:
         return f"{percent(lost.share)} of the characters of {lost.corpus} are lost"
-    return f"{found[0].change.replace('→', 'becomes')} in {documents:,} of {of:,} texts of {lost.corpus}"
+    return f"{before} becomes {after} {where} of {lost.corpus}"
 
 
 def _confidence(

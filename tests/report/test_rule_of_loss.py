@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tokbench
-from tokbench.measuring.round_trip import RoundTrip
+from tokbench.measuring.align import lost_text
+from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.answer import answer_of
 from tokbench.report.tables import CellTables
@@ -22,6 +23,7 @@ TOKENIZERS = {
     "exact": {},
     "buys": {"old": "and ", "new": ""},  # a third of the text is gone
     "space": SPACE | {"single": 40},  # three bytes of a document become one
+    "adds": {"old": " the", "new": "  the", "single": 60},  # two spaces of each document are new
     "nfc": {"old": "e\u0301", "new": "é", "single": 80},
     "behind": {"single": 120},
 }
@@ -52,14 +54,15 @@ def test_a_little_loss_is_ranked(ran):
         "exact": RoundTrip.EXACT,
         "buys": RoundTrip.LOSSY,
         "space": RoundTrip.LOSSY_RANKED,
+        "adds": RoundTrip.INSERTS,
         "nfc": RoundTrip.CANONICAL,
         "behind": RoundTrip.EXACT,
     }
     for metric in ("compression_ratio", "tokens"):
         assert round_trips(tables, metric) == expected
         series = tables.series(metric, "c")
-        assert series.ranked() == ["exact", "space", "nfc", "behind", "buys"]
-        assert [series.cells[name].marks for name in series.ranked()] == ["", "§", "≡", "", "‡"]
+        assert series.ranked() == ["exact", "space", "adds", "nfc", "behind", "buys"]
+        assert [series.cells[name].marks for name in series.ranked()] == ["", "§", "⊕", "≡", "", "‡"]
     ranks = {name: tables.cell("rank", "c", WHOLE, name) for name in tables.tokenizers}
     assert {name for name, cell in ranks.items() if cell.value is None} == {"buys"}
     assert ranks["buys"].reason.startswith("buys is lossy: ")
@@ -70,6 +73,8 @@ def test_a_little_loss_is_ranked(ran):
     }
     assert found["lost_characters"] == found["cer_nfc"] == len(TEXTS) / characters
     assert found["roundtrip_exact"] == 0
+    assert tables.cell("lost_characters", "c", WHOLE, "adds").value == 0
+    assert tables.cell("cer_nfc", "c", WHOLE, "adds").value == len(TEXTS) * 2 / characters
     assert tables.cell("cer_nfc", "c", WHOLE, "nfc").value == 0
     assert tables.cell("cer", "c", WHOLE, "nfc").value == 2 * len(TEXTS) / characters
 
@@ -81,6 +86,94 @@ def test_the_configuration_says_how_much_may_be_lost(ran, most, ranked):
     assert round_trips(tables)["space"] == (RoundTrip.LOSSY_RANKED if ranked else RoundTrip.LOSSY)
     found = answer_of(tables).ranking.standings
     assert ("space" in {each.tokenizer for each in found}) == ranked
+
+
+@pytest.mark.parametrize(
+    ("loss", "kept"),
+    [
+        (Loss(exact=True), RoundTrip.EXACT),
+        (Loss(exact=True, lost=0.5, edits=0.5), RoundTrip.EXACT),
+        (Loss(exact=False), RoundTrip.CANONICAL),
+        (Loss(exact=False, edits=1e-9), RoundTrip.INSERTS),
+        (Loss(exact=False, edits=3.0), RoundTrip.INSERTS),
+        (Loss(exact=False, lost=0.001, edits=3.0), RoundTrip.LOSSY_RANKED),
+        (Loss(exact=False, lost=0.0010001, edits=0.0010001), RoundTrip.LOSSY),
+    ],
+)
+def test_the_rule_of_loss(loss, kept):
+    assert loss.round_trip() == kept
+    assert kept.ranked == (kept != RoundTrip.LOSSY)
+
+
+@pytest.mark.parametrize(
+    ("text", "back", "lost"),
+    [
+        ("a b", "a  b", 0),  # inserted
+        ("ab", " ab ", 0),
+        ("a b", "ab", 1),  # deleted
+        ("naïve", "na\ufffdve", 1),  # replaced: one lost and one inserted
+        ("naïve", "na\ufffd\ufffdve", 1),
+        ("ABc", "abc", 2),
+        ("x² ½", "x2 1\u20442", 2),
+        ("ﬁ", "fi", 1),
+        ("cafe\u0301", "caf\u00e9", 0),  # the same text
+        ("a\u2581b", "a b", 1),
+        ("a\tb", "a b", 1),
+        ("", "x", 0),
+        ("x", "", 1),
+    ],
+)
+def test_replaced_characters_are_lost_and_inserted_ones_are_not(text, back, lost):
+    assert lost_text(text, back).characters == lost
+
+
+@pytest.mark.parametrize(
+    ("group", "corpus", "decides"),
+    [
+        (Loss(exact=True), Loss(exact=False, lost=0.5), "group"),
+        (Loss(exact=False), Loss(exact=False, lost=0.5), "group"),
+        (Loss(exact=False, edits=0.1), Loss(exact=False, lost=0.5), "group"),
+        (Loss(exact=False, lost=0.5), Loss(exact=False, lost=0.0001), "corpus"),
+    ],
+)
+def test_a_group_says_whether_and_the_corpus_how_much(group, corpus, decides):
+    assert group.within(corpus) == {"group": group, "corpus": corpus}[decides]
+
+
+def test_inserted_characters_are_named_in_the_answer(ran):
+    tables = ran({"adds": TOKENIZERS["adds"], "exact": {}})
+    [losses] = [line for line in answer_of(tables).lines if line.label == "Losses"]
+    assert losses.sentences == ("adds: inserts a space in 12 of 12 texts of c.", "All others round-trip.")
+
+
+def test_who_inserts_is_ranked_among_pairs_and_who_drops_is_not(ran):
+    texts = [f"{k} the plain words of a line" for k in range(12)]
+    tables = ran({"adds": {"old": "the", "new": "the "}, "drops": {"old": "plain ", "new": ""}, "exact": {}}, texts)
+    ranks = {name: tables.cell("rank", "c", WHOLE, name).value for name in tables.tokenizers}
+    assert (ranks["adds"] is not None, ranks["drops"], ranks["exact"] is not None) == (True, None, True)
+
+
+def test_premiums_leave_out_documents_that_lose_and_keep_those_that_gain(install, tmp_path):
+    """Three of twelve German lines have the word that one tokenizer doubles and the other drops."""
+    install("lossy_backends")
+    for name, words in {"en": ["a line"] * 12, "de": ["das wort"] * 3 + ["das"] * 9}.items():
+        (tmp_path / f"{name}.txt").write_text(
+            "".join(f"{word} {k}\n" for k, word in enumerate(words)), encoding="utf-8"
+        )
+    corpus = {
+        "source": "text",
+        "path": str(tmp_path / "??.txt"),
+        "document": "line",
+        "parallel": True,
+        "reference": "en",
+    }
+    named = {
+        name: {"backend": "rewritten", "old": "wort", "new": new}
+        for name, new in {"gains": "wortwort", "drops": ""}.items()
+    }
+    run = {"schema": "tokbench/1", "name": "made-up", "corpora": {"c": corpus}, "tokenizers": named}
+    tables = CellTables(tokbench.run(run | {"metrics": ["fairness", "roundtrip"]}, workers=0))
+    assert {name: tables.cell("left_out", "c", "de", name).value for name in named} == {"gains": 0, "drops": 3}
 
 
 def run_of(tokens):

@@ -221,10 +221,10 @@ def display_cell(
         ends = style.show(cell.ci_low), style.show(cell.ci_high)
         # An interval narrower than the last digit is left to the tooltip.
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
-        interval += " rough" if interval and cell.reason else ""
+        interval += " rough" if interval and cell.caution else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95% interval {low} to {exact(cell.ci_high, cell.unit)}")
-    title.append(cell.reason or ("" if cell.ci_low is not None else "no interval: see its definition"))
+    title.append(cell.caution or ("" if cell.ci_low is not None else "no interval: see its definition"))
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.measured is not None:
@@ -243,7 +243,7 @@ def display_cell(
         best=best,
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
         round_trip=round_trip,
-        no_interval=bool(cell.reason) and cell.ci_low is None,
+        no_interval=bool(cell.caution) and cell.ci_low is None,
         measured=cell.measured,
         baseline=baseline,
     )

@@ -281,7 +281,7 @@ def _losses(tables: CellTables, config: RunConfig, corpora: Sequence[str]) -> It
     if same := by_kind[RoundTrip.CANONICAL]:
         said.append(f"{join(same)}: equal up to NFC, which loses nothing.")
     if much := sorted(by_kind[RoundTrip.LOSSY], key=lambda name: worst[name].share):
-        listed = join([f"{name} ({percent(worst[name].share)})" for name in much], most=6)
+        listed = join([f"{name} ({percent(share)})" if (share := worst[name].share) else name for name in much], most=6)
         said.append(f"Not ranked, because they lose more than {percent(config.most_lost)} of the characters: {listed}.")
     if unknown := by_kind[RoundTrip.UNKNOWN]:
         said.append(f"Unknown of {join(unknown)}.")

@@ -13,7 +13,7 @@ from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
 from tokbench.report.answer.words import join, more, percent
 from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
-from tokbench.report.tables import CellTables, intervals_overlap
+from tokbench.report.tables import CellTables, has_interval, intervals_overlap
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
 
@@ -21,6 +21,12 @@ _MOST_SLICES: Final = 8
 """With more slices than these, languages are counted and not listed."""
 
 _MOST_WHERE: Final = 6
+
+_LEAST_TIMED: Final = 100_000
+"""Bytes of text that a sentence on speeds needs."""
+
+_NOISE: Final = 1.25
+"""Speeds that differ by a larger factor without significance are noise, and no tie."""
 
 _INSERTED: Final = {"U+0020": "a space", "U+000A": "a line end", "U+0009": "a tab"}
 
@@ -74,8 +80,8 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         *maker.published(published, alone=not own),
         *maker.own(published, own, sized=any(line.label == OWN for line in further)),
         *(line for line in further if line.label != CONFIDENCE),
-        *_speed(tables),
         *_losses(tables, config, list(dict.fromkeys(part.corpus for part in slices))),
+        *_speed(tables),
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
     return Answer(text=_text(slices, config), lines=lines, ranking=ranking, slices=slices)
@@ -241,21 +247,29 @@ def _designed(tables: CellTables, config: RunConfig) -> Iterator[AnswerLine]:
 
 
 def _speed(tables: CellTables) -> Iterator[AnswerLine]:
+    """Say who encodes the largest text fastest, if anybody does for sure; nothing of texts too short to time."""
     metric = tables.with_role(Role.ENCODING_SPEED)
-    said = []
-    for corpus in tables.corpora if metric else ():
-        pool = [cell for cell in tables.competing(metric, corpus) if cell.value]
-        if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
-            continue
-        top, *others = pool
-        near = [f"{cell.tokenizer} ({cell.value:.3g})" for cell in others if intervals_overlap(cell, top)]
-        behind = (top.value or 0.0) / (others[0].value or 1.0) - 1
-        than = f"{percent(behind)} faster than {others[0].tokenizer}"
-        if near:
-            than = f"not significantly faster than {join(near)}"
-        said.append(f"{top.tokenizer} encodes {corpus} fastest: {top.value:.3g} {top.unit}, {than}.")
-    if said:
-        yield AnswerLine("Speed", tuple(said))
+    sizes = {name: tables.corpus(name).evaluated_bytes or 0 for name in tables.corpora}
+    corpora = [name for name, size in sizes.items() if size >= _LEAST_TIMED and not tables.corpus(name).designed]
+    corpus = max(corpora, key=lambda name: sizes[name], default="")
+    pool = [cell for cell in tables.competing(metric, corpus) if cell.value] if metric and corpus else []
+    returns = {cell.tokenizer: tables.tokenizer(cell.tokenizer).returns for cell in pool}
+    if tables.metric(metric).by_output:
+        pool = [cell for cell in pool if returns[cell.tokenizer] == returns[pool[0].tokenizer]]
+    if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
+        return
+    top, *others = pool
+    value = top.value or 0.0
+    ties = [cell for cell in others if not (has_interval(cell) and has_interval(top)) or intervals_overlap(cell, top)]
+    among = f" of those that return {returns[top.tokenizer]}" if len(pool) < len(returns) else ""
+    said = f"{top.tokenizer} encodes {corpus} fastest{among}: {value:.3g} {top.unit}, "
+    said += f"{percent(value / (others[0].value or 1.0) - 1)} faster than {others[0].tokenizer}."
+    if ties:
+        names = join([top.tokenizer, *(cell.tokenizer for cell in ties)])
+        said = f"{names} tie{among}: {value:.3g} {top.unit} on {corpus}."
+        if value > _NOISE * min(cell.value or 0.0 for cell in ties):
+            said = "Speeds are too noisy to rank."
+    yield AnswerLine("Speed", (said,))
 
 
 class _Lost(NamedTuple):

@@ -110,7 +110,7 @@ def _text(slices: Sequence[Slice], config: RunConfig) -> str:
         alike = alike.partition(", whatever")[0]
         counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
         parts = [f"{count} {TEXT_NAMES[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
-        return f"For {join(parts)}, {alike}:"
+        return f"For {join(parts)}, {alike}."
     total = sum(part.size for part in slices)
     sizes: dict[str, float] = {}
     for part in slices:
@@ -142,7 +142,7 @@ class _LineMaker:
         if ranking.standings:
             label = PUBLISHED if len(ranking.standings) > 1 or not alone else "Tokens"
             said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
-            yield AnswerLine(label, tuple(said), ranks=True)
+            yield AnswerLine(label, tuple(said), ranks=True, leads=1)
 
     def own(self, published: Sequence[str], own: Sequence[str], *, sized: bool) -> Iterator[AnswerLine]:
         """Yield what the run's own tokenizers need, beside the best published one; nothing where a size is advised."""
@@ -155,7 +155,7 @@ class _LineMaker:
         if best.standings:
             both = self.rank([ranking.best, best.best])
             said.append(_beside(both, ranking.best, best.best))
-        yield AnswerLine(OWN, tuple(said), ranks=True)
+        yield AnswerLine(OWN, tuple(said), ranks=True, leads=1)
 
     def _summed(self, ranking: Ranking) -> Iterator[str]:
         """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one.

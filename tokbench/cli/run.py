@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.console import console
 from tokbench.terminal.interruption import Interruption
 from tokbench.terminal.options import (
     common_options,
@@ -102,8 +103,6 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
 def _execute(
     run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose: bool, as_json: bool, **options: Any
 ) -> int:
-    from rich.console import Console
-
     from tokbench.api import run as execute
     from tokbench.engine.reports import report_of
     from tokbench.foundation.display import conclude, progress_shown
@@ -116,7 +115,7 @@ def _execute(
     if as_json:
         print_json({"name": results.name, "folder": run.folder, **report.answer.facts()})
     else:
-        summary(report, Console(), run.folder, verbose=verbose)
+        summary(report, console(), run.folder, verbose=verbose)
     if pictures:
         from tokbench.report.pictures import write_pictures
 

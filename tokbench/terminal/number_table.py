@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from tokbench.terminal.console import console
+
 
 def print_numbers(
     heads: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, bars: Sequence[str] = ()
 ) -> None:
-    """Print a table of a name and its numbers per row, and a bar if given; ``heads`` covers the names, too."""
-    from rich.console import Console
+    """Print a table of a name and its numbers per row, and a bar if all fits; ``heads`` covers the names, too."""
     from rich.table import Table
     from rich.text import Text
 
     from tokbench.report.escaping import plain
 
+    terminal = console()
     table = Table(title=title and Text(plain(title)), title_justify="left", box=None, pad_edge=False)
     table.add_column(Text(plain(heads[0])), overflow="fold")
     for head, *cells in zip(heads[1:], *(numbers for _, *numbers in rows), strict=True):
@@ -25,4 +27,7 @@ def print_numbers(
         table.add_column(no_wrap=True, overflow="crop")
     for (name, *numbers), bar in zip_longest(rows, bars):
         table.add_row(Text(plain(name)), *map(Text, numbers), *filter(None, [bar]))
-    Console().print(table)
+    unfolded = terminal.options.update(max_width=1 << 16)
+    if bars and terminal.measure(table, options=unfolded).maximum > terminal.width:
+        table.columns.pop()
+    terminal.print(table)

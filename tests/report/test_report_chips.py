@@ -146,6 +146,22 @@ def test_the_link_has_the_chips_and_the_front_follows(browser):
     assert drawn(browser) == []
 
 
+@pytest.mark.parametrize(("languages", "buttons"), [(9, 0), (10, 1), (40, 1)])
+def test_more_than_twelve_chips_are_folded_to_one_line(browser, languages, buttons):
+    """Beside the languages there are chips of two corpora and of the other's language."""
+    groups = [f"{a}{b}" for a in "abcdefghij" for b in "wxyz"][:languages]
+    rates = {group: {"a": 4.0, "b": 3.0} for group in groups}
+    opened(browser, answer_runs.made_up({"one": rates, "two": {"en": {"a": 4.0, "b": 3.0}}}))
+    assert len(seen(browser, ".chips .fold")) == buttons
+    if languages == 40:
+        height = "return document.querySelector('.chips').getBoundingClientRect().height"
+        assert browser.execute_script(height) < 30
+        click(browser, "all 43 ▾")
+        assert browser.execute_script(height) > 40
+        assert browser.execute_script("return document.querySelector('.chips .fold').ariaExpanded") == "true"
+        assert "=" not in browser.current_url
+
+
 @pytest.mark.parametrize(
     ("word", "groups"), [("hi", ["hi"]), ("HI,sw", ["hi", "sw"]), ("chin", ["zh"]), ("-hi", ["sw", "zh"]), ("indi", [])]
 )

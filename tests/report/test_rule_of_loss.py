@@ -131,25 +131,6 @@ def test_replaced_characters_are_lost_and_inserted_ones_are_not(text, back, lost
     assert lost_text(text, back).characters == lost
 
 
-@pytest.mark.parametrize(
-    ("group", "corpus", "decides"),
-    [
-        (Loss(exact=True), Loss(exact=False, lost=0.5), "group"),
-        (Loss(exact=False), Loss(exact=False, lost=0.5), "group"),
-        (Loss(exact=False, edits=0.1), Loss(exact=False, lost=0.5), "group"),
-        (Loss(exact=False, lost=0.5), Loss(exact=False, lost=0.0001), "corpus"),
-    ],
-)
-def test_a_group_says_whether_and_the_corpus_how_much(group, corpus, decides):
-    assert group.within(corpus) == {"group": group, "corpus": corpus}[decides]
-
-
-def test_inserted_characters_are_named_in_the_answer(ran):
-    tables = ran({"adds": TOKENIZERS["adds"], "exact": {}})
-    [losses] = [line for line in answer_of(tables).lines if line.label == "Losses"]
-    assert losses.sentences == ("adds: inserts a space in 12 of 12 texts of c.", "All others round-trip.")
-
-
 def test_who_inserts_is_ranked_among_pairs_and_who_drops_is_not(ran):
     texts = [f"{k} the plain words of a line" for k in range(12)]
     tables = ran({"adds": {"old": "the", "new": "the "}, "drops": {"old": "plain ", "new": ""}, "exact": {}}, texts)

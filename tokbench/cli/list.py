@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tokbench.terminal.console import console
+from tokbench.terminal.number_table import console
 from tokbench.terminal.options import common_options, examples, json_option, print_json
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def list_(kind: str | None, *, everything: bool, as_json: bool) -> None:
     if as_json:
         print_json({listed: _facts(registry, listed, everything=everything) for listed in kinds})
         return
-    terminal = console()
-    for listed in kinds:
-        _table(terminal, listed, _listed(registry, listed, everything=everything))
+    with console() as terminal:
+        for listed in kinds:
+            _table(terminal, listed, _listed(registry, listed, everything=everything))
 
 
 class _Listed(NamedTuple):

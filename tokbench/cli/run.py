@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
-from tokbench.terminal.console import console
 from tokbench.terminal.interruption import Interruption
+from tokbench.terminal.number_table import console
 from tokbench.terminal.options import (
     common_options,
     json_option,
@@ -115,7 +115,8 @@ def _execute(
     if as_json:
         print_json({"name": results.name, "folder": run.folder, **report.answer.facts()})
     else:
-        summary(report, console(), run.folder, verbose=verbose)
+        with console() as terminal:
+            summary(report, terminal, run.folder, verbose=verbose)
     if pictures:
         from tokbench.report.pictures import write_pictures
 

@@ -90,13 +90,10 @@ class SegmentationView:
     def remarks(self) -> list[str]:
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
-        if self.round_trip == RoundTrip.CANONICAL:
-            remarks.append("decodes to a canonically equivalent text, equal after NFC")
-        elif line.back:
-            what = RoundTrip.INSERTS if self.round_trip == RoundTrip.INSERTS else RoundTrip.LOSSY
-            remarks.append(f"{what}: the text decodes to {cut(visible(line.back), _LONGEST_BACK)}")
-        elif line.ids and not line.round_trip:
-            remarks.append("lossy: the text decodes to nothing")
+        if line.back or (line.ids and not line.round_trip):
+            remarks.append(
+                f"{self.round_trip}: the text decodes to {cut(visible(line.back), _LONGEST_BACK) or 'nothing'}"
+            )
         if line.ids and not line.ends:
             remarks.append("its tokens cannot be aligned with the text: they are shown as they decode")
         return remarks

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-from tokbench.terminal.console import console
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@contextmanager
+def console(**options: Any) -> Iterator[Console]:
+    """Yield a console whose text is printed at the end; what is piped has no spaces at the ends of lines."""
+    from rich.console import Console
+
+    terminal = Console(**options)
+    with terminal.capture() as captured:
+        yield terminal
+    text = captured.get()
+    click.echo(text if terminal.is_terminal else re.sub(" +$", "", text, flags=re.MULTILINE), nl=False)
 
 
 def print_numbers(
@@ -17,7 +35,6 @@ def print_numbers(
 
     from tokbench.report.escaping import plain
 
-    terminal = console()
     table = Table(title=title and Text(plain(title)), title_justify="left", box=None, pad_edge=False)
     table.add_column(Text(plain(heads[0])), overflow="fold")
     for head, *cells in zip(heads[1:], *(numbers for _, *numbers in rows), strict=True):
@@ -27,7 +44,8 @@ def print_numbers(
         table.add_column(no_wrap=True, overflow="crop")
     for (name, *numbers), bar in zip_longest(rows, bars):
         table.add_row(Text(plain(name)), *map(Text, numbers), *filter(None, [bar]))
-    unfolded = terminal.options.update(max_width=1 << 16)
-    if bars and terminal.measure(table, options=unfolded).maximum > terminal.width:
-        table.columns.pop()
-    terminal.print(table)
+    with console() as terminal:
+        unfolded = terminal.options.update(max_width=1 << 16)
+        if bars and terminal.measure(table, options=unfolded).maximum > terminal.width:
+            table.columns.pop()
+        terminal.print(table)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from test_missing_library import without, without_splintr  # noqa: F401 - fixtures
 
 import tokbench.sources.sample
-from tokbench.cli.main import tokbench as command
+from tokbench.cli.main import tokbench as commands
 from tokbench.foundation.errors import InputError
 from tokbench.registry.local_names import DOWNLOAD, local_names
 from tokbench.registry.plugins import load_registry
@@ -28,7 +28,7 @@ def files(tmp_path):
 
 
 def invoke(*arguments, **more):
-    outcome = CliRunner(env={"COLUMNS": "200"}).invoke(command, ["cost", *map(str, arguments)], **more)
+    outcome = CliRunner(env={"COLUMNS": "200"}).invoke(commands, ["cost", *map(str, arguments)], **more)
     if isinstance(outcome.exception, InputError):  # which main() makes a message of
         raise outcome.exception
     return outcome
@@ -191,6 +191,31 @@ def test_shipped_texts_of_languages_and_of_code():
     with pytest.raises(InputError, match="'german'"):
         invoke("--for", "german", "-t", "utf8_bytes")
     assert invoke("--for", "de", "x.txt").exit_code == 2
+
+
+@pytest.mark.parametrize(("width", "bars"), [(32, [4, 8]), (31, [0, 0])])
+def test_bars_go_before_words(monkeypatch, capsys, width, bars):
+    """The longest name has 11 characters, the number 9 and the bar 8, with two spaces between them."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_numbers(["tokenizer", "tokens"], [["a-long-name", "1,000,000"], ["b", "20"]], None, ["█" * 4, "█" * 8])
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [line.count("█") for line in lines] == bars
+    assert lines[0].startswith("a-long-name  1,000,000")
+
+
+@pytest.mark.usefixtures("tiktoken_files")
+@pytest.mark.parametrize(
+    "command", ["list suites", "list backends", "cost a.txt -t utf8_bytes", "show -t utf8_bytes hello", "run run.yaml"]
+)
+def test_no_line_that_is_piped_ends_in_spaces(monkeypatch, write_config, command):
+    """A table fills its columns with spaces, and a word of several colours its line."""
+    path = write_config()
+    monkeypatch.chdir(path.parent)
+    (path.parent / "a.txt").write_text("a\n", encoding="utf-8")
+    outcome = CliRunner(env={"COLUMNS": "80"}).invoke(commands, command.split())
+    assert outcome.exit_code == 0, outcome.output
+    assert [line for line in outcome.stdout.splitlines() if line != line.rstrip()] == []
+    assert len(outcome.stdout.splitlines()) > 1
 
 
 def test_bars_are_as_long_as_numbers(capsys):

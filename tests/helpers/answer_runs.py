@@ -30,15 +30,29 @@ METRICS = {
     "exact": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
     "lost": MetricInfo(family="r", direction="lower", role=Role.LOST_CHARACTERS, loss_cannot_help="it is the loss"),
     "errors": MetricInfo(family="r", direction="lower", role=Role.ERRORS, loss_cannot_help="it is the loss"),
-    "speed": MetricInfo(family="s", direction="higher", role=Role.ENCODING_SPEED, timed=True, loss_cannot_help="no"),
+    "speed": MetricInfo(
+        family="s", direction="higher", role=Role.ENCODING_SPEED, timed=True, by_output=True, loss_cannot_help="no"
+    ),
 }
 
 
-def made_up(corpora, *, sizes=None, lost=None, speeds=None, own=(), round_trip=True, designed=(), **config):
+def made_up(
+    corpora,
+    *,
+    sizes=None,
+    lost=None,
+    speeds=None,
+    evaluated_bytes=10**6,
+    own=(),
+    round_trip=True,
+    designed=(),
+    returns=(),
+    **config,
+):
     """Results from bytes per token by corpus, group and tokenizer.
 
     ``sizes`` are the bytes of a group by its name, ``lost`` the shares of lost characters by tokenizer and corpus, and
-    ``speeds`` the ends and the middle of an interval by tokenizer.
+    ``speeds`` the ends and the middle of an interval by tokenizer; ``returns`` names those that return lists.
     """
     cells, states, losses = [], [], []
     for corpus, groups in corpora.items():
@@ -86,11 +100,19 @@ def made_up(corpora, *, sizes=None, lost=None, speeds=None, own=(), round_trip=T
         name="made up",
         config=RunConfig(**config),
         corpora={
-            corpus: CorpusInfo(groups=dict.fromkeys(groups, DOCUMENTS), designed=corpus in designed)
+            corpus: CorpusInfo(
+                groups=dict.fromkeys(groups, DOCUMENTS), designed=corpus in designed, evaluated_bytes=evaluated_bytes
+            )
             for corpus, groups in corpora.items()
         },
         tokenizers={
-            name: TokenizerInfo(backend="b", vocab_size=9, train=trained if name in own else None) for name in names
+            name: TokenizerInfo(
+                backend="b",
+                vocab_size=9,
+                train=trained if name in own else None,
+                returns="lists" if name in returns else "arrays",
+            )
+            for name in names
         },
         metrics=METRICS if round_trip else {"ratio": METRICS["ratio"], "speed": METRICS["speed"]},
         cells=cells,

@@ -109,7 +109,9 @@ def speeds() -> Results:
 
 def failures_and_losses() -> Results:
     """A stopped run with harmful strings in it, tokenizers that fail or did not run, and every kind of loss."""
-    results = few(build(), ("code", "odd"), ("compression_ratio", "roundtrip_exact", "cer_nfc", "tokens"))
+    results = few(
+        build(), ("code", "odd"), ("compression_ratio", "roundtrip_exact", "lost_characters", "cer_nfc", "tokens")
+    )
     results.partial = blocks.PartialRun(phase="measuring")
     results.interrupted = True
     return results

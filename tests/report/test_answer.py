@@ -78,6 +78,50 @@ def test_a_little_loss_is_ranked_and_a_large_one_is_not():
     assert [each.tokenizer for each in strict.ranking.standings] == ["gpt-4o"]
 
 
+SURE = {"a": (9.0, 10.0, 11.0), "b": (13.0, 14.0, 15.0), "c": (4.0, 5.0, 6.0)}
+
+
+@pytest.mark.parametrize(
+    ("speeds", "keys", "said"),
+    [
+        (SURE, {}, ["b encodes prose fastest: 14 MB/s, 40% faster than a."]),
+        (SURE | {"a": (9.0, 12.0, 13.0)}, {}, ["b and a tie: 14 MB/s on prose."]),
+        (SURE | {"a": (9.0, 11.2, 13.0)}, {}, ["b and a tie: 14 MB/s on prose."]),
+        (SURE | {"a": (9.0, 11.1, 13.0)}, {}, ["Speeds are too noisy to rank."]),
+        (SURE | {"a": (9.0, 12.0, 12.9)}, {}, ["b encodes prose fastest: 14 MB/s, 17% faster than a."]),
+        (SURE | {"c": (1.0, 5.0, 14.0)}, {}, ["Speeds are too noisy to rank."]),
+        (SURE | {"b": (None, 14.0, None)}, {}, ["Speeds are too noisy to rank."]),
+        (SURE | {"c": (None, 5.0, None)}, {}, ["Speeds are too noisy to rank."]),
+        (SURE, {"evaluated_bytes": 100_000}, ["b encodes prose fastest: 14 MB/s, 40% faster than a."]),
+        (SURE, {"evaluated_bytes": 99_999}, []),
+        (SURE, {"evaluated_bytes": None}, []),
+        (SURE, {"designed": ["prose"]}, []),
+        (
+            SURE,
+            {"returns": ["a"]},
+            ["b encodes prose fastest of those that return arrays: 14 MB/s, 180% faster than c."],
+        ),
+        (SURE, {"returns": ["a", "c"]}, []),
+        ({"b": (13.0, 14.0, 15.0)}, {}, []),
+    ],
+)
+def test_a_speed_wins_by_significance_alone(speeds, keys, said):
+    results = answer_runs.made_up({"prose": {"de": dict.fromkeys("abc", 4.5)}}, speeds=speeds, **keys)
+    lines = answer_of(CellTables(results)).lines
+    assert [sentence for line in lines if line.label == "Speed" for sentence in line.sentences] == said
+
+
+def test_speeds_are_one_line_below_the_losses():
+    """Of two texts the larger one is named."""
+    rates = {"de": dict.fromkeys("abc", 4.5)}
+    results = answer_runs.made_up({"one": rates, "two": rates}, speeds=SURE)
+    results.corpora["two"] = replace(results.corpora["two"], evaluated_bytes=10**7)
+    labels = [line.label for line in answer_of(CellTables(results)).lines]
+    assert labels.index("Speed") == labels.index("Losses") + 1
+    [said] = [line.sentences for line in answer_of(CellTables(results)).lines if line.label == "Speed"]
+    assert said == ("b encodes two fastest: 14 MB/s, 40% faster than a.",)
+
+
 def test_what_others_need_has_paired_intervals():
     found = behind(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
     assert [(each.tokenizer, round(each.more, 3), each.tied) for each in found] == [

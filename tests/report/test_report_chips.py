@@ -57,8 +57,8 @@ def seen(browser, selector):
 
 
 def sentences(browser):
-    return seen(browser, "#answer .headline") + seen(
-        browser, "#answer .ranks, #answer .made > p:not(.headline, .legend)"
+    return seen(browser, "#answer .headline, #answer .mixture") + seen(
+        browser, "#answer .ranks, #answer .made > p:not(.mixture, .legend)"
     )
 
 
@@ -73,12 +73,11 @@ def expected(results, *, whole=True):
     """Return what Python writes and draws; of a part of the run the page says the first sentences alone."""
     tables = CellTables(results)
     answer = answer_of(tables)
-    said = []
-    for line in answer.lines:
-        if line.ranks:
-            first, *others = line.sentences if line.label == "Published" or not whole else [" ".join(line.sentences)]
-            said += [f"{line.label}: {first}", *(others if whole else [])]
-    return [answer.text, *said], [(bar.tokenizer, f"{bar.value:.2f}") for bar in bars(tables, answer.ranking)]
+    pick, *others = [line for line in answer.lines if line.ranks]
+    said = [f"{pick.label}: {pick.sentences[0]}" if others else pick.sentences[0], answer.text]
+    said += pick.sentences[1:] if whole else []
+    said += [f"{line.label}: {' '.join(line.sentences if whole else line.sentences[:1])}" for line in others]
+    return said, [(bar.tokenizer, f"{bar.value:.2f}") for bar in bars(tables, answer.ranking)]
 
 
 def without(results, groups=(), tokenizers=()):
@@ -147,6 +146,22 @@ def test_the_link_has_the_chips_and_the_front_follows(browser):
     assert drawn(browser) == []
 
 
+@pytest.mark.parametrize(("languages", "buttons"), [(9, 0), (10, 1), (40, 1)])
+def test_more_than_twelve_chips_are_folded_to_one_line(browser, languages, buttons):
+    """Beside the languages there are chips of two corpora and of the other's language."""
+    groups = [f"{a}{b}" for a in "abcdefghij" for b in "wxyz"][:languages]
+    rates = {group: {"a": 4.0, "b": 3.0} for group in groups}
+    opened(browser, answer_runs.made_up({"one": rates, "two": {"en": {"a": 4.0, "b": 3.0}}}))
+    assert len(seen(browser, ".chips .fold")) == buttons
+    if languages == 40:
+        height = "return document.querySelector('.chips').getBoundingClientRect().height"
+        assert browser.execute_script(height) < 30
+        click(browser, "all 43 ▾")
+        assert browser.execute_script(height) > 40
+        assert browser.execute_script("return document.querySelector('.chips .fold').ariaExpanded") == "true"
+        assert "=" not in browser.current_url
+
+
 @pytest.mark.parametrize(
     ("word", "groups"), [("hi", ["hi"]), ("HI,sw", ["hi", "sw"]), ("chin", ["zh"]), ("-hi", ["sw", "zh"]), ("indi", [])]
 )
@@ -158,7 +173,7 @@ def test_codes_match_exactly_and_names_by_prefix(browser, word, groups):
         assert (
             browser.execute_script("return document.querySelectorAll('.chips .whole[aria-pressed=true]').length") == 1
         )
-        assert [name in sentences(browser)[0] for name in names.values()] == [code in groups for code in names]
+        assert [name in sentences(browser)[1] for name in names.values()] == [code in groups for code in names]
 
 
 def test_tokenizers_match_by_prefix(browser):

@@ -1,14 +1,19 @@
 """The rule of loss in five made-up runs, and copies of a tokenizer, which count once in every comparison."""
 
+from dataclasses import replace
+
+import answer_runs
 import numpy as np
 import pytest
 
 import tokbench
-from tokbench.measuring.round_trip import RoundTrip
+from tokbench.measuring.align import lost_text
+from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.answer import answer_of
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState
+from tokbench.results.blocks import CorpusInfo, LossCause, LossExample, LossInfo, MetricInfo, RawState
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
@@ -22,6 +27,7 @@ TOKENIZERS = {
     "exact": {},
     "buys": {"old": "and ", "new": ""},  # a third of the text is gone
     "space": SPACE | {"single": 40},  # three bytes of a document become one
+    "adds": {"old": " the", "new": "  the", "single": 60},  # two spaces of each document are new
     "nfc": {"old": "e\u0301", "new": "é", "single": 80},
     "behind": {"single": 120},
 }
@@ -52,14 +58,15 @@ def test_a_little_loss_is_ranked(ran):
         "exact": RoundTrip.EXACT,
         "buys": RoundTrip.LOSSY,
         "space": RoundTrip.LOSSY_RANKED,
+        "adds": RoundTrip.INSERTS,
         "nfc": RoundTrip.CANONICAL,
         "behind": RoundTrip.EXACT,
     }
     for metric in ("compression_ratio", "tokens"):
         assert round_trips(tables, metric) == expected
         series = tables.series(metric, "c")
-        assert series.ranked() == ["exact", "space", "nfc", "behind", "buys"]
-        assert [series.cells[name].marks for name in series.ranked()] == ["", "§", "≡", "", "‡"]
+        assert series.ranked() == ["exact", "space", "adds", "nfc", "behind", "buys"]
+        assert [series.cells[name].marks for name in series.ranked()] == ["", "§", "⊕", "≡", "", "‡"]
     ranks = {name: tables.cell("rank", "c", WHOLE, name) for name in tables.tokenizers}
     assert {name for name, cell in ranks.items() if cell.value is None} == {"buys"}
     assert ranks["buys"].reason.startswith("buys is lossy: ")
@@ -70,6 +77,8 @@ def test_a_little_loss_is_ranked(ran):
     }
     assert found["lost_characters"] == found["cer_nfc"] == len(TEXTS) / characters
     assert found["roundtrip_exact"] == 0
+    assert tables.cell("lost_characters", "c", WHOLE, "adds").value == 0
+    assert tables.cell("cer_nfc", "c", WHOLE, "adds").value == len(TEXTS) * 2 / characters
     assert tables.cell("cer_nfc", "c", WHOLE, "nfc").value == 0
     assert tables.cell("cer", "c", WHOLE, "nfc").value == 2 * len(TEXTS) / characters
 
@@ -81,6 +90,147 @@ def test_the_configuration_says_how_much_may_be_lost(ran, most, ranked):
     assert round_trips(tables)["space"] == (RoundTrip.LOSSY_RANKED if ranked else RoundTrip.LOSSY)
     found = answer_of(tables).ranking.standings
     assert ("space" in {each.tokenizer for each in found}) == ranked
+
+
+@pytest.mark.parametrize(
+    ("loss", "kept"),
+    [
+        (Loss(exact=True), RoundTrip.EXACT),
+        (Loss(exact=True, lost=0.5, edits=0.5), RoundTrip.EXACT),
+        (Loss(exact=False), RoundTrip.CANONICAL),
+        (Loss(exact=False, edits=1e-9), RoundTrip.INSERTS),
+        (Loss(exact=False, edits=3.0), RoundTrip.INSERTS),
+        (Loss(exact=False, lost=0.001, edits=3.0), RoundTrip.LOSSY_RANKED),
+        (Loss(exact=False, lost=0.0010001, edits=0.0010001), RoundTrip.LOSSY),
+    ],
+)
+def test_the_rule_of_loss(loss, kept):
+    assert loss.round_trip() == kept
+    assert kept.ranked == (kept != RoundTrip.LOSSY)
+
+
+@pytest.mark.parametrize(
+    ("text", "back", "lost"),
+    [
+        ("a b", "a  b", 0),  # inserted
+        ("ab", " ab ", 0),
+        ("a b", "ab", 1),  # deleted
+        ("naïve", "na\ufffdve", 1),  # replaced: one lost and one inserted
+        ("naïve", "na\ufffd\ufffdve", 1),
+        ("ABc", "abc", 2),
+        ("x² ½", "x2 1\u20442", 2),
+        ("ﬁ", "fi", 1),
+        ("cafe\u0301", "caf\u00e9", 0),  # the same text
+        ("a\u2581b", "a b", 1),
+        ("a\tb", "a b", 1),
+        ("", "x", 0),
+        ("x", "", 1),
+    ],
+)
+def test_replaced_characters_are_lost_and_inserted_ones_are_not(text, back, lost):
+    assert lost_text(text, back).characters == lost
+
+
+def test_who_inserts_is_ranked_among_pairs_and_who_drops_is_not(ran):
+    texts = [f"{k} the plain words of a line" for k in range(12)]
+    tables = ran({"adds": {"old": "the", "new": "the "}, "drops": {"old": "plain ", "new": ""}, "exact": {}}, texts)
+    ranks = {name: tables.cell("rank", "c", WHOLE, name).value for name in tables.tokenizers}
+    assert (ranks["adds"] is not None, ranks["drops"], ranks["exact"] is not None) == (True, None, True)
+
+
+def test_premiums_leave_out_documents_that_lose_and_keep_those_that_gain(install, tmp_path):
+    """Three of twelve German lines, and an English one, have the word that one doubles and the other drops."""
+    install("lossy_backends")
+    for name, words in {"en": [*["a line"] * 11, "a wort"], "de": ["das wort"] * 3 + ["das"] * 9}.items():
+        (tmp_path / f"{name}.txt").write_text(
+            "".join(f"{word} {k}\n" for k, word in enumerate(words)), encoding="utf-8"
+        )
+    corpus = {
+        "source": "text",
+        "path": str(tmp_path / "??.txt"),
+        "document": "line",
+        "parallel": True,
+        "reference": "en",
+    }
+    named = {
+        name: {"backend": "rewritten", "old": "wort", "new": new}
+        for name, new in {"gains": "wortwort", "drops": ""}.items()
+    }
+    run = {"schema": "tokbench/1", "name": "made-up", "corpora": {"c": corpus}, "tokenizers": named}
+    tables = CellTables(tokbench.run(run | {"metrics": ["fairness", "roundtrip"]}, workers=0))
+    assert {name: tables.cell("left_out", "c", "de", name).value for name in named} == {"gains": 0, "drops": 4}
+
+
+ROLES = {"exact": Role.ROUND_TRIP, "lost": Role.LOST_CHARACTERS, "errors": Role.ERRORS}
+
+
+@pytest.mark.parametrize(
+    ("whole", "group", "kept"),
+    [
+        ((1, 0, 0), (1, 0, 0), "exact"),
+        ((0.5, 0.5, 0.5), (1, 0, 0), "exact"),
+        ((0.5, 0.5, 0.5), (0, 0, 0), "equal up to NFC"),
+        ((0.5, 0.5, 0.5), (0, 0, 0.1), "inserts characters"),
+        ((0.5, 0.001, 0.001), (0, 0.5, 0.5), "lossy, ranked"),
+        ((0.5, 0.0011, 0.0011), (0, 0.0001, 0.0001), "lossy"),
+        ((0.5, 0.5, 0.5), None, "unknown"),
+        ((0.5, 0, 0), None, "unknown"),
+        ((1, 0, 0), None, "exact"),
+        ((0.5, None, 0), (0.5, None, 0), "lossy"),  # everything may be lost
+        ((0.5, 0, None), (0.5, 0, None), "inserts characters"),
+        (None, (0.5, 0.0005, 0.1), "lossy, ranked"),
+    ],
+)
+def test_the_round_trip_of_a_group(whole, group, kept):
+    """Shares of exact documents, of characters lost, and of edits, on the corpus and on the group."""
+    cells = [
+        Cell("t", "c", place, metric, value)
+        for place, shares in ((WHOLE, whole), ("g", group))
+        for metric, value in zip(ROLES, shares or (), strict=bool(shares))
+        if value is not None
+    ]
+    metrics = {name: MetricInfo(role=role) for name, role in ROLES.items()} | {"m": MetricInfo()}
+    tables = CellTables(Results(name="r", metrics=metrics, cells=[*cells, Cell("t", "c", "g", "m", 1.0)]))
+    assert tables.round_trip(tables.cell("m", "c", "g", "t")).value == kept
+
+
+@pytest.mark.parametrize(
+    ("shares", "examples", "said"),
+    [
+        ((0.0004, 0.0004), [("other", "x", "y")], "a: U+0078 becomes U+0079 in 1 of 40 texts of prose."),
+        (
+            (0.0004, 0.0004),
+            [("nfc", "e", "f"), ("other", "x", "y")],
+            "a: U+0078 becomes U+0079 in 1 of 40 texts of prose.",
+        ),
+        ((0.0004, 0.0004), [("nfc", "e", "f")], "a: 0.04% of the characters of prose are lost."),
+        ((0.0004, 0.0004), [], "a: 0.04% of the characters of prose are lost."),
+        ((0, 0.1), [("whitespace", "x", " x")], "a: inserts a space in 1 of 40 texts of prose."),
+        ((0, 0.1), [("other", "", "\n")], "a: inserts a line end in 1 of 40 texts of prose."),
+        ((0, 0.1), [("other", "x", "zx")], "a: inserts U+007A in 1 of 40 texts of prose."),
+        ((0, 0.1), [("nfd", "e", "f")], "a: inserts characters in texts of prose."),
+        ((0, 0), [("nfc", "e", "f")], "a: equal up to NFC, which loses nothing."),
+        ((0.002, 0.002), [], "Not ranked, because they lose more than 0.1% of the characters: a (0.2%)."),
+        ((None, 0.002), [], "Not ranked, because they lose more than 0.1% of the characters: a."),
+    ],
+)
+def test_the_answer_names_what_is_lost_or_inserted(shares, examples, said):
+    results = answer_runs.made_up({"prose": {"de": {"a": 4.5, "b": 4.5}}}, lost={("a", "prose"): 0.5})
+    new = dict(zip(("lost", "errors"), shares, strict=True))
+    results.cells[:] = [
+        replace(cell, value=new[cell.metric]) if cell.tokenizer == "a" and cell.metric in new else cell
+        for cell in results.cells
+        if cell.tokenizer != "a" or new.get(cell.metric, 0) is not None
+    ]
+    first = [LossExample(origin="p", position=0, expected=expected, got=got) for _, expected, got in examples]
+    causes = [
+        LossCause(cause=cause, documents=1, taking_part=1, first=shown)
+        for (cause, _, _), shown in zip(examples, first, strict=True)
+    ]
+    place = {"tokenizer": "a", "corpus": "prose", "group": "de", "documents": len(causes)}
+    results.losses[:] = [LossInfo(**place, first=first[0], causes=causes)] if first else []
+    [line] = [line for line in answer_of(CellTables(results)).lines if line.label == "Losses"]
+    assert line.sentences == (said, "All others round-trip.")
 
 
 def run_of(tokens):

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 import report_data
 
-from tokbench.foundation.errors import ResultsError
+from tokbench.foundation.errors import ContractError, ResultsError
+from tokbench.measuring.cell import plain_cells
 from tokbench.results.cell_table import cell_table, cells_of
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import SCHEMA, Results
@@ -43,14 +44,27 @@ def test_any_list_of_cells_is_read_exactly(seed):
         Cell(
             *(rng.choice(names) for names in ("ab", "cd", ["x", "y", WHOLE, "script: Latin"], "lmn")),
             value=rng.choice(numbers), unit=rng.choice(["", "bytes"]), ci_low=rng.choice(numbers),
-            ci_high=rng.choice(numbers), n=rng.choice([0, 1, 2**60]), status=rng.choice(list(Status)),
-            reason=rng.choice(["", "why"]), in_sample=rng.choice(numbers),
+            ci_high=rng.choice(numbers), n=rng.choice([0, 1, 2**60]), status=(status := rng.choice(list(Status))),
+            reason="" if status == Status.OK else rng.choice(["", "why"]), in_sample=rng.choice(numbers),
+            caution=rng.choice(["", "rough"]),
         )
         for _ in range(rng.choice([0, 1, 2, 60]))
     ]  # fmt: skip
     if seed % 2:
         cells.sort(key=lambda cell: (cell.tokenizer, cell.corpus, cell.group, cell.metric))
     assert list(map(repr, back(cells))) == list(map(repr, cells))
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_a_result_that_is_ok_has_no_reason(status):
+    cells = [Cell("a", "c", WHOLE, "m", None if status != Status.OK else 1.0, status=status, reason="why")]
+    if status == Status.OK:
+        with pytest.raises(ValueError, match="kinds: a result that is ok has a reason"):
+            back(cells)
+        with pytest.raises(ContractError, match="time: m is ok and has a reason, 'why'; give it as caution"):
+            plain_cells(cells, "time")
+    else:
+        assert back(cells) == cells == plain_cells(cells, "time")
 
 
 def test_what_cells_share_is_written_once():

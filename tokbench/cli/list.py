@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from tokbench.terminal.number_table import console
 from tokbench.terminal.options import common_options, examples, json_option, print_json
 
 if TYPE_CHECKING:
@@ -43,11 +44,9 @@ def list_(kind: str | None, *, everything: bool, as_json: bool) -> None:
     if as_json:
         print_json({listed: _facts(registry, listed, everything=everything) for listed in kinds})
         return
-    from rich.console import Console
-
-    console = Console()
-    for listed in kinds:
-        _table(console, listed, _listed(registry, listed, everything=everything))
+    with console() as terminal:
+        for listed in kinds:
+            _table(terminal, listed, _listed(registry, listed, everything=everything))
 
 
 class _Listed(NamedTuple):
@@ -128,7 +127,7 @@ _HEADS = {
 }
 
 
-def _table(console: Console, kind: str, entries: Sequence[_Listed]) -> None:
+def _table(terminal: Console, kind: str, entries: Sequence[_Listed]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -140,5 +139,5 @@ def _table(console: Console, kind: str, entries: Sequence[_Listed]) -> None:
     for entry in entries:
         cells = [entry.name, *([entry.origin] if kind != "suites" else []), entry.reason or entry.summary]
         table.add_row(*(Text(plain(cell)) for cell in cells))
-    console.print(table)
-    console.print()
+    terminal.print(table)
+    terminal.print()

@@ -12,6 +12,7 @@ import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.terminal.interruption import Interruption
+from tokbench.terminal.number_table import console
 from tokbench.terminal.options import (
     common_options,
     json_option,
@@ -102,8 +103,6 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int | None, log
 def _execute(
     run: PlannedRun, *, workers: int, log: Log, pictures: bool, verbose: bool, as_json: bool, **options: Any
 ) -> int:
-    from rich.console import Console
-
     from tokbench.api import run as execute
     from tokbench.engine.reports import report_of
     from tokbench.foundation.display import conclude, progress_shown
@@ -116,7 +115,8 @@ def _execute(
     if as_json:
         print_json({"name": results.name, "folder": run.folder, **report.answer.facts()})
     else:
-        summary(report, Console(), run.folder, verbose=verbose)
+        with console() as terminal:
+            summary(report, terminal, run.folder, verbose=verbose)
     if pictures:
         from tokbench.report.pictures import write_pictures
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.terminal.number_table import console
 from tokbench.terminal.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
 
 if TYPE_CHECKING:
@@ -74,10 +75,8 @@ def show(
 
 
 def _print(shown: Sequence[SegmentedText]) -> None:
-    from rich.console import Console
-
     from tokbench.segmentation.token_view import terminal
 
-    console = Console(highlight=False, soft_wrap=True)
-    for line in terminal(shown, colours=console.is_terminal and not console.no_color):
-        console.print(line)
+    with console(highlight=False, soft_wrap=True) as printed:
+        for line in terminal(shown, colours=printed.is_terminal and not printed.no_color):
+            printed.print(line)

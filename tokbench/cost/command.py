@@ -147,10 +147,11 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
 
 
 def _cells(row: TextCost, table: CostTable) -> list[str]:
+    from tokbench.report.answer.words import percent
     from tokbench.report.cells import MARKS
 
     per, relative = table.bytes_per_token(row), table.relative(row)
-    lost = "?" if row.lost_characters is None else f"{row.lost_characters:.2%}" if row.lost_characters else "0"
+    lost = "?" if row.lost_characters is None else percent(row.lost_characters) if row.lost_characters else "0"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     notes = ["unverified"] * table.unverified.issuperset([row.tokenizer, *row.also])
     notes += [f"also {', '.join(row.also)}"] * bool(row.also)

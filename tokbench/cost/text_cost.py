@@ -34,8 +34,6 @@ class TextCost:
     """The tokens of each text."""
     loss: Loss | RoundTrip = RoundTrip.UNKNOWN
     """The loss over all texts; ``UNKNOWN`` for a tokenizer that gives no ids."""
-    lost_characters: float | None = None
-    """The share of the characters; ``None`` if it is not known."""
     reason: str = ""
     """Why nothing could be counted; else empty."""
     cautions: tuple[str, ...] = ()
@@ -52,6 +50,11 @@ class TextCost:
     def round_trip(self) -> RoundTrip:
         """The round trip of all texts, by the rule of loss."""
         return self.loss.round_trip() if isinstance(self.loss, Loss) else self.loss
+
+    @property
+    def lost_characters(self) -> float | None:
+        """The share of the characters; ``None`` if it is not known."""
+        return self.loss.lost if isinstance(self.loss, Loss) else None
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,11 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
         counts = tuple(count_batch(loaded.tokenizer, texts).tolist())
         return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts, cautions=known)
     shard = encoded_texts(loaded, texts)
-    sums = text_sums(shard)
     return TextCost(
         tokenizer=loaded.name,
         vocab_size=size,
         tokens=tuple(shard.tokens.tolist()),
-        loss=Loss.of(sums),
-        lost_characters=float(sums.columns["lost characters"].sum() / (sums.columns["characters"].sum() or 1.0)),
+        loss=Loss.of(text_sums(shard)),
         cautions=known,
         ids=hashlib.sha256(shard.ids.tobytes()).hexdigest(),
     )

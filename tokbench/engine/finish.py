@@ -301,7 +301,7 @@ class _Finisher:
 
 
 def _without_interval(cell: Cell) -> Cell:
-    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, reason="")
+    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, caution="")
 
 
 def _loss(metric: FindsLosses, place: _State) -> LossInfo | Failure | None:

@@ -17,11 +17,12 @@ def render(results: Results) -> str:
     """Return the report as one Markdown document."""
     report = report_of(results)
     stopped = f"> {markdown_text(report.partial)}\n\n" if report.partial else ""
-    head = f"# {markdown_text(results.name)}\n\n{stopped}tokbench report: {markdown_text(report.subtitle)}.\n"
-    head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
+    overrides = "".join(f"**{markdown_text(line)}**\n\n" for line in report.overrides)
+    head = f"# {markdown_text(results.name)}\n\n{stopped}{overrides}".rstrip("\n") + "\n"
+    about = f"tokbench report: {markdown_text(report.subtitle)}.\n"
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
-    sections = [*([report.answer_section] if report.answer_section else []), *report.plain_sections]
-    return "\n".join([head, *([notes] if notes else []), *map(section_markdown, sections)])
+    answer = [section_markdown(report.answer_section)] if report.answer_section else []
+    return "\n".join([head, *answer, about, *([notes] if notes else []), *map(section_markdown, report.plain_sections)])
 
 
 SPEC = ReporterSpec(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
+from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.measuring.metric import Measured, Metric, NotApplicable, TimedOutcome
@@ -53,16 +54,18 @@ def cell_of(
         ci_low=value.ci_low,
         ci_high=value.ci_high,
         n=value.n,
-        reason=value.no_interval,
         in_sample=seen,
+        caution=value.no_interval,
     )
 
 
 def plain_cells(cells: object, member: str) -> list[Cell]:
     """Return plain cells, or raise a ContractError; one that is ok and has no value is failed."""
     made: list[Cell] = plain(cells, list[Cell], member)
+    if wrong := next((cell for cell in made if cell.reason and cell.status == Status.OK), None):
+        raise ContractError(f"{member}: {wrong.metric} is ok and has a reason, {wrong.reason!r}; give it as caution")
     return [
-        replace(cell, status=Status.FAILED, reason=_NO_VALUE.reason)
+        replace(cell, status=Status.FAILED, reason=_NO_VALUE.reason, caution="")
         if cell.value is None and cell.status == Status.OK
         else cell
         for cell in made

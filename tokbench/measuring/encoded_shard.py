@@ -197,10 +197,10 @@ class EncodedShard:
         return {"exact": exact, "edits beyond NFC": edits, "lost characters": characters}
 
     @property
-    def canonical(self) -> NDArray[np.bool_]:
-        """bool[d], the documents that are canonically equivalent to what is decoded."""
-        edits = self.losses["edits beyond NFC"]
-        return np.equal(edits, 0)
+    def kept(self) -> NDArray[np.bool_]:
+        """bool[d], the documents of which no character is lost."""
+        lost = self.losses["lost characters"]
+        return np.equal(lost, 0)
 
     @property
     def times(self) -> NDArray[np.int64] | None:

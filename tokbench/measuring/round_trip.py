@@ -1,21 +1,15 @@
 """The rule of loss: which tokenizers are ranked although decoding does not give their texts as they were.
 
 Who drops text has less to encode. So a tokenizer that loses more than a thousandth of the characters of a corpus is not
-ranked there. One that loses less is ranked, and its loss is named. Both texts are put into NFC first: canonically
-equivalent texts are the same text (Unicode Standard Annex #15). Unknown tokens are losses like others.
+ranked there; one that loses less is, and its loss is named. Lost is what tables show as *characters lost*: deleted, or
+replaced, as by an unknown token. What decoding only inserts saves no tokens. Both texts are put into NFC first:
+canonically equivalent texts are the same text (Unicode Standard Annex #15).
 
 * *exact*: every document is decoded as it was.
 * *equal up to NFC*: each document is, after NFC on both sides.
-* *lossy, ranked*: the character error rate on the corpus is at most .001, or what the configuration allows.
-* *lossy*: all others. They are not ranked.
-
-A tokenizer that decodes one U+2581 of 149,534 characters as a space is ranked, and one that loses 1% is not:
-
->>> Loss(exact=False, cer=1 / 149_534).round_trip().value, Loss(exact=False, cer=0.01).round_trip().value
-('lossy, ranked', 'lossy')
-
-The rate of long documents is summed over windows (:func:`tokbench.measuring.align.lost_text`): it may be too high, but
-never too low.
+* *inserts characters*: no character is lost, and some are inserted.
+* *lossy, ranked*: the share of characters lost on the corpus is at most .001, or what the configuration allows.
+* *lossy*: all others, which are not ranked. The share may be too high, and never too low (:mod:`.align`).
 """
 
 from __future__ import annotations
@@ -36,8 +30,8 @@ class RoundTrip(StrEnum):
     EXACT = "exact"
     """Every document is decoded as it was, or losing text cannot improve the number."""
     CANONICAL = "equal up to NFC"
+    INSERTS = "inserts characters"
     LOSSY_RANKED = "lossy, ranked"
-    """Text is lost, so little that the tokenizer is ranked."""
     LOSSY = "lossy"
     UNKNOWN = "unknown"
     """It was not measured at this place, although the run has a round trip."""
@@ -46,7 +40,7 @@ class RoundTrip(StrEnum):
 
     @property
     def ranked(self) -> bool:
-        return self in {RoundTrip.EXACT, RoundTrip.CANONICAL, RoundTrip.LOSSY_RANKED}
+        return self not in {RoundTrip.LOSSY, RoundTrip.UNKNOWN, RoundTrip.NOT_CHECKED}
 
 
 class SumsOfLosses(Protocol):
@@ -62,31 +56,44 @@ class Loss(NamedTuple):
     """The loss of a tokenizer on some documents."""
 
     exact: bool
-    cer: float = 0.0
-    """Edits for each character, both texts in NFC."""
+    lost: float = 0.0
+    """The share of the characters that are deleted or replaced, both texts in NFC."""
+    edits: float = 0.0
+    """Edits for each character, with those that insert; never fewer than characters lost."""
 
     def round_trip(self, most: float = MOST_LOST) -> RoundTrip:
-        """Return the round trip by the rule of loss; ``most`` is the highest error rate that is ranked.
+        """Return the round trip by the rule of loss; ``most`` is the largest share lost that is ranked.
 
-        >>> Loss(exact=False, cer=0.01).round_trip(most=0.02).value, Loss(exact=False).round_trip().value
-        ('lossy, ranked', 'equal up to NFC')
+        >>> Loss(exact=False, lost=0.01).round_trip().value, Loss(exact=False, lost=0.01).round_trip(most=0.02).value
+        ('lossy', 'lossy, ranked')
         """
-        if self.exact or not self.cer:
-            return RoundTrip.EXACT if self.exact else RoundTrip.CANONICAL
-        return RoundTrip.LOSSY_RANKED if self.cer <= most else RoundTrip.LOSSY
+        if self.exact:
+            return RoundTrip.EXACT
+        if self.lost:
+            return RoundTrip.LOSSY_RANKED if self.lost <= most else RoundTrip.LOSSY
+        return RoundTrip.INSERTS if self.edits else RoundTrip.CANONICAL
+
+    def within(self, corpus: Loss) -> Loss:
+        """Return the loss that decides in a group of a corpus: the group says whether, the corpus how much.
+
+        >>> Loss(exact=False, lost=0.5).within(Loss(exact=False, lost=0.001)).lost
+        0.001
+        """
+        return corpus if self.lost else self
 
     @classmethod
     def of(cls, sums: SumsOfLosses) -> Loss:
         """Return the loss from the sums of some documents."""
         total = {name: float(column.sum()) for name, column in sums.columns.items()}
-        return cls(total["exact"] == sums.documents, total["edits beyond NFC"] / (total["characters"] or 1.0))
+        shares = (total[name] / (total["characters"] or 1.0) for name in ("lost characters", "edits beyond NFC"))
+        return cls(total["exact"] == sums.documents, *shares)
 
     @classmethod
     def worst(cls, parts: Iterable[Loss]) -> Loss:
         """Return a bound for several groups together: no loss of theirs is higher.
 
-        >>> Loss.worst([Loss(exact=True), Loss(exact=False, cer=0.1)])
-        Loss(exact=False, cer=0.1)
+        >>> Loss.worst([Loss(exact=True), Loss(False, lost=0.1), Loss(False, edits=0.2)])
+        Loss(exact=False, lost=0.1, edits=0.2)
         """
-        exact, cer = zip(*parts, strict=True)
-        return cls(all(exact), max(cer))
+        exact, lost, edits = zip(*parts, strict=True)
+        return cls(all(exact), max(lost), max(edits))

@@ -171,7 +171,7 @@ def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
         sums, whole = merged(states, name, group), merged(states, name, WHOLE)
         if sums is None or not sums.columns["tokens"].any():
             compared[name] = f"{name} {'was not measured' if sums is None else 'has no tokens'}"
-        elif Loss.of(sums).exact or Loss.of(whole or sums).round_trip(states.most_lost).ranked:
+        elif Loss.of(sums).within(Loss.of(whole or sums)).round_trip(states.most_lost).ranked:
             compared[name] = sums
         else:
             lost, of = (int(sums.columns[column].sum()) for column in ("lost characters", "characters"))

@@ -14,10 +14,11 @@ from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
 IN_SAMPLE, LOSSY, UNCHECKED = "†", "‡", "?"
-CANONICAL, LOSSY_RANKED = "≡", "§"
+CANONICAL, INSERTS, LOSSY_RANKED = "≡", "⊕", "§"
 
 LEGENDS: Final[Mapping[str, str]] = {
     CANONICAL: "≡ equal up to NFC: some texts are decoded as canonically equivalent ones, which loses nothing",
+    INSERTS: "⊕ inserts characters: decoded texts have some that the texts have not; none is lost",
     LOSSY_RANKED: "§ lossy but ranked: few characters are lost (0.1%, or what most_lost allows)",
     LOSSY: "‡ lossy and not ranked: more than 0.1% of the characters are lost, or more than most_lost allows",
     UNCHECKED: "? round trip not measured here, so that it is never best",
@@ -42,6 +43,7 @@ _WORDS = {Status.NOT_APPLICABLE: "n/a"}
 MARKS: Final[Mapping[RoundTrip, str]] = {
     RoundTrip.EXACT: "",
     RoundTrip.CANONICAL: CANONICAL,
+    RoundTrip.INSERTS: INSERTS,
     RoundTrip.LOSSY_RANKED: LOSSY_RANKED,
     RoundTrip.LOSSY: LOSSY,
     RoundTrip.UNKNOWN: UNCHECKED,
@@ -201,10 +203,10 @@ def display_cell(
         ends = style.show(cell.ci_low), style.show(cell.ci_high)
         # An interval narrower than the last digit is left to the tooltip.
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
-        interval += " rough" if interval and cell.reason else ""
+        interval += " rough" if interval and cell.caution else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95% interval {low} to {exact(cell.ci_high, cell.unit)}")
-    title.append(cell.reason or ("" if cell.ci_low is not None else "no interval: see its definition"))
+    title.append(cell.caution or ("" if cell.ci_low is not None else "no interval: see its definition"))
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.in_sample:
@@ -221,6 +223,6 @@ def display_cell(
         best=best,
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
         round_trip=round_trip,
-        no_interval=bool(cell.reason) and cell.ci_low is None,
+        no_interval=bool(cell.caution) and cell.ci_low is None,
         baseline=baseline,
     )

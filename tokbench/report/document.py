@@ -124,8 +124,9 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "headline", "lead", "legend", "bad", "ids", "ranks"] = ""
+    kind: Literal["", "advice", "headline", "lead", "legend", "mixture", "bad", "ids", "ranks"] = ""
     """``advice`` is narrow, ``headline`` large, ``lead`` bold, ``legend`` small, ``bad`` a failure, ``ids`` digits;
+    ``mixture`` says in grey what was measured;
     ``ranks`` is computed again for the texts and tokenizers that a reader chooses."""
 
 

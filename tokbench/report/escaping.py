@@ -81,6 +81,7 @@ _LATEX: Final = str.maketrans(
         '"': r"{''}",
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
+        "⊕": r"$\oplus$",
         "×": r"$\times$",
         "–": "--",
         "…": r"\ldots{}",

@@ -51,7 +51,7 @@ def _text_block(node: doc.Heading | doc.Paragraph | doc.Bullets | doc.Listing | 
         case doc.Heading(line, level):
             return f"{'#' * level} {_line(line)}\n"
         case doc.Paragraph(line, kind):
-            return f"**{_line(line)}**\n" if kind == "lead" else f"{_line(line)}\n"
+            return f"**{_line(line)}**\n" if kind in {"headline", "lead"} else f"{_line(line)}\n"
         case doc.Bullets(lines):
             return "".join(f"- {_line(line)}\n" for line in lines)
         case doc.Listing(text):

@@ -61,20 +61,21 @@ class RoundTrips:
                 parts = [self._measured_loss(tokenizer, corpus, part) for part in self._slices.get(place[1:], ())]
                 several = [part for part in parts if part]
                 known = Loss.worst(several) if several and len(several) == len(parts) else None
-            if whole and (whole.exact or (known and known.cer)):
-                known = whole
+            if whole:
+                known = known.within(whole) if known else whole if whole.exact else None
             self._losses[place] = known or (RoundTrip.UNKNOWN if self._tables.losses_checked else RoundTrip.NOT_CHECKED)
         return self._losses[place]
 
     def _measured_loss(self, tokenizer: str, corpus: str, group: str) -> Loss | None:
-        exact, errors = (
+        cells = (
             self._tables.cell(self._tables.with_role(role), corpus, group, tokenizer)
-            for role in (Role.ROUND_TRIP, Role.ERRORS)
+            for role in (Role.ROUND_TRIP, Role.LOST_CHARACTERS, Role.ERRORS)
         )
-        if exact is None or exact.value is None:
+        exact, *shares = (None if cell is None else cell.value for cell in cells)
+        if exact is None:
             return None
         # Not known: everything may be lost.
-        return Loss(exact=exact.value == 1, cer=1.0 if errors is None or errors.value is None else errors.value)
+        return Loss(exact == 1, *(1.0 if share is None else share for share in shares))
 
     @cached_property
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:

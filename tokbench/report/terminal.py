@@ -83,14 +83,17 @@ def _print_answer(answer: Answer, console: Console) -> None:
 
 def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
     # A tokenizer that did not run has a line with the reason below.
-    names = ready_tokenizers(report.tables, main_columns(report.tables))
+    every = main_columns(report.tables)
+    names = ready_tokenizers(report.tables, every)
     shown = names if verbose else names[:_MOST_ROWS]
     if not shown:
         return
-    columns = _fitting(report, shown, console.width)
+    columns = _fitting(report, every, shown, console.width)
+    absent = [f"{column.short_label} {column.corpus}" for column in every if column not in columns]
     console.print()
     console.print(_table(report, shown, columns))
     more = f"… {len(names) - len(shown)} more in the report; " if len(names) > len(shown) else ""
+    more += f"no room for {some_names(absent, _MOST_NAMES)}; " if absent else ""
     marks = legends(column.cells[name] for column in columns for name in shown)
     best = "bold is best" if report.tables.losses_checked else report.tables.best_legend
     console.print(_text(f"{more}{best}{''.join(f'; {line if verbose else _short(line)}' for line in marks)}", "dim"))
@@ -118,8 +121,7 @@ def _text(content: str, style: str = "") -> Text:
     return Text(visible(content), style=style)
 
 
-def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
-    every = main_columns(report.tables)
+def _fitting(report: Report, every: Sequence[Series], names: Sequence[str], width: int) -> list[Series]:
     widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
     room = width - max([len("tokenizer"), *widths]) - _COLUMN_GAP - len("vocabulary") - _COLUMN_GAP
     firsts = {column.metric: column for column in reversed(every)}

@@ -27,7 +27,7 @@ MARGIN: Final = 0.01
 """A smaller difference in tokens is a tie in the words of an answer."""
 
 MOST_LOST: Final = 1e-3
-"""A tokenizer with a higher character error rate on a corpus, beyond canonical equivalence, is not ranked there."""
+"""A tokenizer that loses a larger share of the characters of a corpus, beyond canonical equivalence, is not ranked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class RunConfig:
     practical_margin: float = MARGIN
     """A smaller difference in tokens is a tie in the words of the answer."""
     most_lost: float = MOST_LOST
-    """The highest character error rate of a tokenizer that is ranked."""
+    """The largest share of characters lost of a tokenizer that is ranked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,9 +53,11 @@ class CellKind:
     status: Status = Status.OK
     """``ok``, or why the value is missing."""
     reason: Text = ""
-    """The same in words; empty if the status is ``ok``."""
+    """The same in words; always empty if the status is ``ok``."""
     in_sample: Number = None
     """The share of the documents that this tokenizer was trained on, exactly; ``null`` if that is unknown."""
+    caution: Text = ""
+    """What to know of the value, such as why it has no interval or a rough one; empty for nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +135,8 @@ def cells_of(body: Json) -> list[Cell]:
             raise ValueError(f"{name}: has {len(getattr(table, name))} entries for {many} cells")
     if table.kind and not 0 <= min(table.kind) <= max(table.kind) < len(table.kinds):
         raise ValueError(f"kind: a number is not that of one of the {len(table.kinds)} kinds")
+    if any(kind.reason and kind.status == Status.OK for kind in table.kinds):
+        raise ValueError("kinds: a result that is ok has a reason for its absence")
     place = list(chain.from_iterable(repeat(_PLACE(place), place.cells) for place in table.places))
     kinds = [tuple(getattr(kind, name) for name in _KIND) for kind in table.kinds]
     return [

@@ -74,10 +74,13 @@ class Cell:
     status: Status = Status.OK
     """``ok``, or why the value is missing."""
     reason: str = ""
-    """The same in words; empty if the status is ``ok``."""
+    """The same in words; always empty if the status is ``ok``."""
     in_sample: float | None = None
     """The share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown. Reports mark
     it from :data:`TRAINED_ON_FROM` on."""
+    caution: str = ""
+    """What to know of the value, such as why it has no interval or a rough one; empty for nothing, and without a
+    value."""
 
 
 def group_name(group: str) -> str:

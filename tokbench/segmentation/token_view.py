@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self
 
 from tokbench.foundation.visible_text import visible
-from tokbench.measuring.align import lost_text
+from tokbench.measuring.align import LostText, lost_text
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.report.cells import MARKS
 from tokbench.report.document import (
@@ -76,8 +76,8 @@ class SegmentationView:
     @property
     def round_trip(self) -> RoundTrip:
         line, text = self.segmentation, self.text.text
-        edits = 0 if line.round_trip else lost_text(text, line.back).edits
-        return Loss(exact=line.round_trip, cer=edits / (len(text) or 1)).round_trip()
+        lost = LostText(0, 0) if line.round_trip else lost_text(text, line.back)
+        return Loss(line.round_trip, lost.characters / (len(text) or 1), lost.edits / (len(text) or 1)).round_trip()
 
     @property
     def head(self) -> str:
@@ -90,12 +90,10 @@ class SegmentationView:
     def remarks(self) -> list[str]:
         line = self.segmentation
         remarks = [line.reason] if line.reason else []
-        if self.round_trip == RoundTrip.CANONICAL:
-            remarks.append("decodes to a canonically equivalent text, equal after NFC")
-        elif line.back:
-            remarks.append(f"lossy: the text decodes to {cut(visible(line.back), _LONGEST_BACK)}")
-        elif line.ids and not line.round_trip:
-            remarks.append("lossy: the text decodes to nothing")
+        if line.back or (line.ids and not line.round_trip):
+            remarks.append(
+                f"{self.round_trip}: the text decodes to {cut(visible(line.back), _LONGEST_BACK) or 'nothing'}"
+            )
         if line.ids and not line.ends:
             remarks.append("its tokens cannot be aligned with the text: they are shown as they decode")
         return remarks

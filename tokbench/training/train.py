@@ -73,8 +73,6 @@ class TrainedTokenizer:
     """Bytes per token on held-out text; ``None`` if nothing is held out."""
     loss: Loss | RoundTrip = RoundTrip.NOT_CHECKED
     """On that text; ``NOT_CHECKED`` if nothing is held out."""
-    lost_characters: float | None = None
-    """The share of its characters that is lost; ``None`` likewise."""
     files: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     failure: Failure | None = None
@@ -84,6 +82,11 @@ class TrainedTokenizer:
     def round_trip(self) -> RoundTrip:
         """The round trip of its held-out text, by the rule of loss."""
         return self.loss.round_trip() if isinstance(self.loss, Loss) else self.loss
+
+    @property
+    def lost_characters(self) -> float | None:
+        """The share of the characters of its held-out text that is lost; ``None`` if nothing is held out."""
+        return self.loss.lost if isinstance(self.loss, Loss) else None
 
 
 def train(
@@ -229,7 +232,6 @@ def _train(
         memory=tokenizer.train_memory,
         compression=total["bytes"] / total["tokens"] if total.get("tokens") else None,
         loss=Loss.of(held) if held else RoundTrip.NOT_CHECKED,
-        lost_characters=total["lost characters"] / (total["characters"] or 1.0) if total else None,
         files=tuple(answer.files),
         notes=(*tokenizer.notes, *answer.notes),
         failure=joined if failures else None,

@@ -148,7 +148,7 @@ def test_a_library_that_the_backend_works_around_is_told():
             return super().encode(text)
 
     outcome = grown(GoesAround(by_byte=4e-6), "spaces")
-    assert all("4 KB" in cell.reason for cell in outcome.cells)
+    assert all("4 KB" in cell.caution for cell in outcome.cells)
 
 
 def test_a_crash_and_a_hang_say_at_which_size_they_came():

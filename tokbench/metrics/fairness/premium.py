@@ -24,7 +24,7 @@ class Documents(NamedTuple):
 
     tokens: NDArray[np.int64]
     kept: NDArray[np.bool_]
-    """Lossless: decoded exactly, or equal after NFC."""
+    """Without a character lost."""
     keys: NDArray[np.int64]
     """Sampling units, the same in each group."""
 
@@ -44,7 +44,7 @@ class Aligned(NamedTuple):
         shard = encoded.shard
         if not shard.parallel:
             return cls(())
-        return cls(((shard.first, Documents(encoded.tokens, encoded.canonical, shard.unit_keys)),))
+        return cls(((shard.first, Documents(encoded.tokens, encoded.kept, shard.unit_keys)),))
 
     def __add__(self, other: Aligned) -> Aligned:  # type: ignore[override]
         return Aligned(tuple(sorted(self.parts + other.parts, key=lambda part: part[0])))

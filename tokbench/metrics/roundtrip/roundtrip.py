@@ -93,7 +93,7 @@ VALUES: Final = (
         "Σ code points of NFC(x) deleted or replaced in NFC(decode(encode(x))) / Σ code points of x",
         "Share of the characters that are lost in decoding, by a shortest edit between both texts in NFC: canonically "
         "equivalent text (Unicode Standard Annex #15) is not lost, and text that is only added loses none. What an "
-        "unknown token replaces is lost.",
+        f"unknown token replaces is lost. A tokenizer above {MOST_LOST:.3f} on a corpus is not ranked.",
     ),
     _lost("cer", "edits/char", of=("edits", "characters"), label="CER").means(
         "Σ edit distance(x, decode(encode(x))) / Σ code points of x",
@@ -106,9 +106,8 @@ VALUES: Final = (
     ).means(
         "Σ edit distance(NFC(x), NFC(decode(encode(x)))) / Σ code points of x",
         "Character error rate with both texts in NFC, the name of the unknown token counted as one character; 0 if "
-        "every document is canonically equivalent to what is decoded. A tokenizer above "
-        f"{MOST_LOST:.3f} on a corpus is not ranked. Texts of more than 2,048 characters are compared in windows, as "
-        "for the CER.",
+        "every document is canonically equivalent to what is decoded. Characters that decoding inserts count here, and "
+        "not as lost. Texts of more than 2,048 characters are compared in windows, as for the CER.",
     ),
     Metric("whitespace_fidelity", "share of white space", "higher", of=_SPACES, label="white space kept").means(
         "Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",

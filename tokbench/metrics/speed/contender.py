@@ -33,12 +33,12 @@ class Place(NamedTuple):
     ) -> Cell:
         """Return a cell; without an interval, ``count`` values of a kind (``of``) are too few.
 
-        >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").reason
+        >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").caution
         'no interval: 3 rounds are too few; it needs 6'
         """
         low, high = interval
-        reason = "" if low is not None else f"no interval: {count} {of} are too few{needs and '; '}{needs}"
-        return Cell(*self[:4], value, self.unit, low, high, count, reason=reason)
+        caution = "" if low is not None else f"no interval: {count} {of} are too few{needs and '; '}{needs}"
+        return Cell(*self[:4], value, self.unit, low, high, count, caution=caution)
 
     def of_rounds(self, values: Sequence[float], of: str = "rounds") -> Cell:
         """Return a cell with the median."""

@@ -74,7 +74,7 @@ def _mean(cells: Sequence[Cell], processes: int) -> Cell:
         reason = f"measured in {len(cells)} of {processes} processes"
         return replace(cells[0], value=None, ci_low=None, ci_high=None, n=0, status=Status.FAILED, reason=reason)
     mean = mean_of_processes([cell.value for cell in cells if cell.value is not None])
-    reason = (
+    caution = (
         "" if mean.low is not None else f"no interval: {processes} processes are too few; it needs {LEAST_PROCESSES}"
     )
-    return replace(cells[0], value=mean.value, ci_low=mean.low, ci_high=mean.high, n=processes, reason=reason)
+    return replace(cells[0], value=mean.value, ci_low=mean.low, ci_high=mean.high, n=processes, caution=caution)

@@ -12,8 +12,8 @@ from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
 from tokbench.report.answer.words import join, more, percent
-from tokbench.report.sections.losses import Loss, losses
-from tokbench.report.tables import CellTables, intervals_overlap
+from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
+from tokbench.report.tables import CellTables, has_interval, intervals_overlap
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
 
@@ -21,6 +21,14 @@ _MOST_SLICES: Final = 8
 """With more slices than these, languages are counted and not listed."""
 
 _MOST_WHERE: Final = 6
+
+_LEAST_TIMED: Final = 100_000
+"""Bytes of text that a sentence on speeds needs."""
+
+_NOISE: Final = 1.25
+"""Speeds that differ by a larger factor without significance are noise, and no tie."""
+
+_INSERTED: Final = {"U+0020": "a space", "U+000A": "a line end", "U+0009": "a tab"}
 
 TEXT_NAMES: Final = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
 
@@ -72,8 +80,8 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         *maker.published(published, alone=not own),
         *maker.own(published, own, sized=any(line.label == OWN for line in further)),
         *(line for line in further if line.label != CONFIDENCE),
-        *_speed(tables),
         *_losses(tables, config, list(dict.fromkeys(part.corpus for part in slices))),
+        *_speed(tables),
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
     return Answer(text=_text(slices, config), lines=lines, ranking=ranking, slices=slices)
@@ -102,7 +110,7 @@ def _text(slices: Sequence[Slice], config: RunConfig) -> str:
         alike = alike.partition(", whatever")[0]
         counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
         parts = [f"{count} {TEXT_NAMES[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
-        return f"For {join(parts)}, {alike}:"
+        return f"For {join(parts)}, {alike}."
     total = sum(part.size for part in slices)
     sizes: dict[str, float] = {}
     for part in slices:
@@ -134,7 +142,7 @@ class _LineMaker:
         if ranking.standings:
             label = PUBLISHED if len(ranking.standings) > 1 or not alone else "Tokens"
             said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
-            yield AnswerLine(label, tuple(said), ranks=True)
+            yield AnswerLine(label, tuple(said), ranks=True, leads=1)
 
     def own(self, published: Sequence[str], own: Sequence[str], *, sized: bool) -> Iterator[AnswerLine]:
         """Yield what the run's own tokenizers need, beside the best published one; nothing where a size is advised."""
@@ -147,7 +155,7 @@ class _LineMaker:
         if best.standings:
             both = self.rank([ranking.best, best.best])
             said.append(_beside(both, ranking.best, best.best))
-        yield AnswerLine(OWN, tuple(said), ranks=True)
+        yield AnswerLine(OWN, tuple(said), ranks=True, leads=1)
 
     def _summed(self, ranking: Ranking) -> Iterator[str]:
         """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one.
@@ -239,21 +247,29 @@ def _designed(tables: CellTables, config: RunConfig) -> Iterator[AnswerLine]:
 
 
 def _speed(tables: CellTables) -> Iterator[AnswerLine]:
+    """Say who encodes the largest text fastest, if anybody does for sure; nothing of texts too short to time."""
     metric = tables.with_role(Role.ENCODING_SPEED)
-    said = []
-    for corpus in tables.corpora if metric else ():
-        pool = [cell for cell in tables.competing(metric, corpus) if cell.value]
-        if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
-            continue
-        top, *others = pool
-        near = [f"{cell.tokenizer} ({cell.value:.3g})" for cell in others if intervals_overlap(cell, top)]
-        behind = (top.value or 0.0) / (others[0].value or 1.0) - 1
-        than = f"{percent(behind)} faster than {others[0].tokenizer}"
-        if near:
-            than = f"not significantly faster than {join(near)}"
-        said.append(f"{top.tokenizer} encodes {corpus} fastest: {top.value:.3g} {top.unit}, {than}.")
-    if said:
-        yield AnswerLine("Speed", tuple(said))
+    sizes = {name: tables.corpus(name).evaluated_bytes or 0 for name in tables.corpora}
+    corpora = [name for name, size in sizes.items() if size >= _LEAST_TIMED and not tables.corpus(name).designed]
+    corpus = max(corpora, key=lambda name: sizes[name], default="")
+    pool = [cell for cell in tables.competing(metric, corpus) if cell.value] if metric and corpus else []
+    returns = {cell.tokenizer: tables.tokenizer(cell.tokenizer).returns for cell in pool}
+    if tables.metric(metric).by_output:
+        pool = [cell for cell in pool if returns[cell.tokenizer] == returns[pool[0].tokenizer]]
+    if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
+        return
+    top, *others = pool
+    value = top.value or 0.0
+    ties = [cell for cell in others if not (has_interval(cell) and has_interval(top)) or intervals_overlap(cell, top)]
+    among = f" of those that return {returns[top.tokenizer]}" if len(pool) < len(returns) else ""
+    said = f"{top.tokenizer} encodes {corpus} fastest{among}: {value:.3g} {top.unit}, "
+    said += f"{percent(value / (others[0].value or 1.0) - 1)} faster than {others[0].tokenizer}."
+    if ties:
+        names = join([top.tokenizer, *(cell.tokenizer for cell in ties)])
+        said = f"{names} tie{among}: {value:.3g} {top.unit} on {corpus}."
+        if value > _NOISE * min(cell.value or 0.0 for cell in ties):
+            said = "Speeds are too noisy to rank."
+    yield AnswerLine("Speed", (said,))
 
 
 class _Lost(NamedTuple):
@@ -273,13 +289,13 @@ def _losses(tables: CellTables, config: RunConfig, corpora: Sequence[str]) -> It
     by_kind = {kind: [name for name, lost in worst.items() if lost.round_trip == kind] for kind in RoundTrip}
     examples = losses(tables)
     little: dict[str, list[str]] = {}
-    for name in by_kind[RoundTrip.LOSSY_RANKED]:
+    for name in [*by_kind[RoundTrip.LOSSY_RANKED], *by_kind[RoundTrip.INSERTS]]:
         little.setdefault(_example(tables, examples, worst[name], name), []).append(name)
     said = [f"{join(names)}: {what}." for what, names in little.items()]
     if same := by_kind[RoundTrip.CANONICAL]:
         said.append(f"{join(same)}: equal up to NFC, which loses nothing.")
     if much := sorted(by_kind[RoundTrip.LOSSY], key=lambda name: worst[name].share):
-        listed = join([f"{name} ({percent(worst[name].share)})" for name in much], most=6)
+        listed = join([f"{name} ({percent(share)})" if (share := worst[name].share) else name for name in much], most=6)
         said.append(f"Not ranked, because they lose more than {percent(config.most_lost)} of the characters: {listed}.")
     if unknown := by_kind[RoundTrip.UNKNOWN]:
         said.append(f"Unknown of {join(unknown)}.")
@@ -296,17 +312,22 @@ def _badness(lost: _Lost) -> tuple[int, float]:
 
 def _lost(tables: CellTables, name: str, corpus: str) -> _Lost:
     ratio = tables.cell(tables.with_role(Role.TEXT_PER_TOKEN), corpus, WHOLE, name)
-    share = tables.cell(tables.with_role(Role.ERRORS), corpus, WHOLE, name)
+    share = tables.cell(tables.with_role(Role.LOST_CHARACTERS), corpus, WHOLE, name)
     kept = tables.round_trip(ratio) if ratio and ratio.value is not None else RoundTrip.EXACT
     return _Lost(kept, share.value or 0.0 if share else 0.0, corpus)
 
 
 def _example(tables: CellTables, examples: Sequence[Loss], lost: _Lost, name: str) -> str:
-    found = [loss for loss in examples if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
-    documents, of = sum(loss.documents for loss in found), sum(tables.corpus(lost.corpus).groups.values())
-    if not documents:
+    here = [loss for loss in examples if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
+    found = [loss for loss in here if loss.documents and loss.cause not in LOSES_NOTHING]
+    where = f"in {sum(loss.documents for loss in found):,} of {sum(tables.corpus(lost.corpus).groups.values()):,} texts"
+    before, _, after = found[0].change.partition(" → ") if found else ("", "", "")
+    if lost.round_trip == RoundTrip.INSERTS:
+        what = _INSERTED.get(after, after) if found else "characters"
+        return f"inserts {what} {where if found else 'in texts'} of {lost.corpus}"
+    if not found:
         return f"{percent(lost.share)} of the characters of {lost.corpus} are lost"
-    return f"{found[0].change.replace('→', 'becomes')} in {documents:,} of {of:,} texts of {lost.corpus}"
+    return f"{before} becomes {after} {where} of {lost.corpus}"
 
 
 def _confidence(

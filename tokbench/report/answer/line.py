@@ -12,8 +12,13 @@ CONFIDENCE: Final = "Confidence"
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """One line of an answer: what it is about, and sentences; ``ranks`` if these say who uses the fewest tokens."""
+    """One line of an answer: what it is about, and sentences; ``ranks`` if these say who uses the fewest tokens.
+
+    ``leads`` is the number of its first sentences that are a pick with its margin. A report begins with those of the
+    line that has the most.
+    """
 
     label: str
     sentences: tuple[str, ...]
     ranks: bool = False
+    leads: int = 0

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, Literal
 
 from tokbench.report.answer.answer import Answer
-from tokbench.report.answer.line import PUBLISHED
+from tokbench.report.answer.line import OWN, PUBLISHED
 from tokbench.report.document import (
     Bullets,
     Cards,
@@ -33,15 +33,25 @@ _COLUMNS: Final = (
 
 
 def answer_document(tables: CellTables, answer: Answer, leads: Sequence[Node] = ()) -> Section | None:
-    """Return the answer of a run; ``None`` if nothing can be said. ``leads`` come after the sentences."""
+    """Return the answer of a run; ``None`` if nothing can be said. It begins with the pick and its margin.
+
+    ``leads`` come after the sentences.
+    """
     doubts = list(distrust(tables))
+    pick = max(answer.lines, key=lambda line: line.leads, default=None) if answer.text else None
     nodes: list[Node] = [Paragraph(answer.text, "headline")] if answer.text else []
+    if pick and pick.leads:
+        both = {PUBLISHED, OWN}.issubset(line.label for line in answer.lines)
+        label = f"{pick.label}: " if pick.ranks and both else ""
+        headline = Paragraph(label + " ".join(pick.sentences[: pick.leads]), "headline")
+        nodes = [headline, Paragraph(answer.text, "mixture")]
     said: list[Node] = []
     for line in answer.lines:
-        first, *others = line.sentences if line.label == PUBLISHED else [" ".join(line.sentences)]
         kind: Literal["", "ranks"] = "ranks" if line.ranks else ""
-        said.append(Paragraph([Strong(line.label), ": ", first], kind))
-        said += [Paragraph(sentence, kind) for sentence in others]
+        rest = line.sentences[line.leads if line is pick else 0 :]
+        for number, sentence in enumerate(rest if line.label == PUBLISHED else filter(None, [" ".join(rest)])):
+            labelled = not number and not (line is pick and line.label == PUBLISHED)
+            said.append(Paragraph([Strong(line.label), ": ", sentence] if labelled else sentence, kind))
     nodes += [Cards([said, leads])] if leads else said
     if answer.text:
         nodes.append(Rich(partial(first_charts, tables, answer)))

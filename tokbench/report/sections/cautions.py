@@ -28,10 +28,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
         yield f"{names(missing)} did not run."
     if failing := failing_tokenizers(results):
         yield f"{names(failing)} failed on some texts."
-    few = sum(
-        cell.group == WHOLE and bool(cell.reason) and cell.value is not None and cell.ci_low is None
-        for cell in results.cells
-    )
+    few = sum(cell.group == WHOLE and bool(cell.caution) and cell.ci_low is None for cell in results.cells)
     if few:
         yield f"{few:,} numbers of whole corpora have no interval, because of too few documents."
     yield from _small_groups(results)

@@ -27,6 +27,9 @@ _CAUSES: Final = {
     "special_token": "special-token text",
     "other": "other",
 }
+LOSES_NOTHING: Final = frozenset({"NFC", "NFD"})
+"""The causes, in words, that leave a canonically equivalent text."""
+
 _MOST_GROUPS: Final = 4
 
 

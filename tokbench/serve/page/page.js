@@ -150,8 +150,8 @@ function bar(share) {
 function remarksOf(answer) {
   if (answer.reason !== undefined) return [answer.reason];
   const found = [];
-  if (answer.back) found.push(`Lossy: the text decodes to ${answer.back}`);
-  else if (!answer.round_trip) found.push("Lossy: the text decodes to nothing.");
+  if (answer.back) found.push(`No exact round trip: the text decodes to ${answer.back}`);
+  else if (!answer.round_trip) found.push("No exact round trip: the text decodes to nothing.");
   if (answer.ids.length && !answer.lengths.length) found.push("Its tokens cannot be aligned with the text: they are shown as they decode.");
   if (answer.missing.length) found.push(`It has no special token ${answer.missing.join(", ")}: spelled as ordinary text here.`);
   return found;

@@ -36,11 +36,12 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     firm = sure.startswith("Firm")
     said = [_one(last, firm=firm) if len(best) == 1 else _several(best, firm=firm)]
     said += filter(None, [_beside(tables, study, best)])
+    leads = len(said)
     if last.high == last.largest:
         short = last.line in {sentence.partition(":")[0] for sentence in short_vocabularies(tables.results)}
         further = "the text gives no more" if short else f"try {2 * last.largest:,} next"
         said.append(f"{last.largest:,} is the largest size tried; {further}.")
-    yield AnswerLine(OWN, tuple(said))
+    yield AnswerLine(OWN, tuple(said), leads=leads)
     yield AnswerLine(CONFIDENCE, (sure,))
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from tokbench.measuring.metric import Role
 from tokbench.tokenizers.options import Options
 
-STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ERRORS, Role.LOST_CHARACTERS, Role.ID_COUNTS)
+STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ID_COUNTS)
 
 
 class Model(Options):

@@ -30,7 +30,7 @@ from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
-from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
+from tokbench.studies.vocabulary_size.cost_chart import BROAD, COST_TITLE, NARROW, cost_chart
 from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, line_cell, model_nodes, number_cell
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
@@ -192,10 +192,13 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
 def cost_nodes(tables: CellTables) -> list[Node]:
     """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
-    best, chart = lines.study.best, cost_chart(lines.study, _styles(lines))
-    if not chart or not best:
+    best, (broad, narrow) = (
+        lines.study.best,
+        (cost_chart(lines.study, _styles(lines), size) for size in (BROAD, NARROW)),
+    )
+    if not broad or not best:
         return []
-    return [Rich([Figure(chart, _COSTS.format(best.model), label=COST_TITLE)])]
+    return [Rich([Figure(broad, _COSTS.format(best.model), narrow=narrow, label=COST_TITLE)])]
 
 
 def _styles(lines: SizeLines) -> dict[str, int]:

@@ -210,14 +210,12 @@ class _Study:
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
         if self.plan.corpora[corpus].counts:  # counts tell nothing of losses, and the answer says so
             return None
-        wanted = [metric.id for role in (Role.ERRORS, Role.LOST_CHARACTERS) if (metric := self.plan.metric(role))]
-        errors, lost = (
-            [value for name in names if (value := self.values.get((name, corpus, metric))) is not None]
-            for metric in wanted
-        )
-        if len(errors) == len(names) and max(errors) <= self.plan.config.most_lost:
+        metric = self.plan.metric(Role.LOST_CHARACTERS)
+        shares = [self.values.get((name, corpus, metric.id)) if metric else None for name in names]
+        most = None if None in shares else max(share for share in shares if share is not None)
+        if most is not None and most <= self.plan.config.most_lost:
             return None
-        return SizeLoss(line=line, corpus=corpus, lost=max(lost) if len(lost) == len(names) else None)
+        return SizeLoss(line=line, corpus=corpus, lost=most)
 
     def _state(self, role: Role, kind: type[T], name: str, corpus: str, group: str) -> T | Failure:
         state = self.context.state(role, name, corpus, group)

@@ -180,7 +180,7 @@ def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Ce
         if value is None:
             yield place.without_value(_NOT_MEASURED)
         else:
-            yield Cell(*place[:4], value, place.unit, n=1, reason="no interval: there is one training")
+            yield Cell(*place[:4], value, place.unit, n=1, caution="no interval: there is one training")
         yield _slope(places[slope_id], alike, value_of)
 
 
@@ -205,10 +205,10 @@ def _slope(place: Place, alike: Sequence[TrainedIn], value_of: Callable[[Trained
         return place.without_value("it needs the same training on more than one share of its text")
     slope, start = linear_regression([size for size, _ in points], [value for _, value in points])
     off = max(abs(start + slope * size - value) for size, value in points) / max(value for _, value in points)
-    reason = f"no interval: {len(sizes)} sizes of text, {sizes[0]:.3g} to {sizes[-1]:.3g} MB"
+    caution = f"no interval: {len(sizes)} sizes of text, {sizes[0]:.3g} to {sizes[-1]:.3g} MB"
     if len(sizes) > _LEAST_SIZES:
-        reason += f"; none is further from the line than {off:.0%} of the largest value"
-    return Cell(*place[:4], slope, place.unit, n=len(sizes), reason=reason)
+        caution += f"; none is further from the line than {off:.0%} of the largest value"
+    return Cell(*place[:4], slope, place.unit, n=len(sizes), caution=caution)
 
 
 SPEC: Final = MetricFamily(

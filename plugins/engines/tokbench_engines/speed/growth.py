@@ -189,9 +189,9 @@ class Growth:
                     size, took, *_ = answers.answers[-1]
                     count, mb_per_s = len(answers.answers), size / took / 1e6
                     outcome.cells.append(
-                        Cell(*exponent[:4], line.exponent, EXPONENT.unit, line.low, line.high, n=count, reason=reason)
+                        Cell(*exponent[:4], line.exponent, EXPONENT.unit, line.low, line.high, n=count, caution=reason)
                     )
-                    outcome.cells.append(Cell(*speed[:4], mb_per_s, SPEED.unit, n=1, reason=reason))
+                    outcome.cells.append(Cell(*speed[:4], mb_per_s, SPEED.unit, n=1, caution=reason))
                     word = f"{line.word} ({reason})" if reason else line.word
                 words.append((word, shape))
             outcome.notes.append(f"growth: {name}: {_sentence(words)}")

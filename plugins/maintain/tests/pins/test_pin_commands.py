@@ -66,7 +66,7 @@ def test_another_backend(folder):
     done = CliRunner().invoke(command, ["pin", "--check", "ids.lock", "--with", "tiktoken"])
     assert done.exit_code == 1
     assert "bytes: not checked: backend 'tiktoken' cannot" in done.stdout
-    assert "words: same (2 documents)" in done.stdout
+    assert "words: tokbench_bpe → tiktoken: same ids (2 documents)" in done.stdout
     done = CliRunner().invoke(command, ["pin", "--check", "ids.lock", "--with", "tiktokn"])
     assert isinstance(done.exception, Exception)
     assert "did you mean 'tiktoken'?" in str(done.exception)

@@ -12,7 +12,7 @@ from tokbench.engine.planning import plan_tokenizers
 from tokbench.plugin import InputError, Problem, Progress
 from tokbench.registry.plugins import Registry, load_registry
 from tokbench.registry.tokenizer_names import Grammar, Resolved, catalogue
-from tokbench_maintain.pins.explain import TextDifference, causes, difference_of
+from tokbench_maintain.pins.explain import TextDifference, causes, difference_of, updates
 from tokbench_maintain.pins.lock import Lock, PinnedText, PinnedTokenizer
 from tokbench_maintain.pins.pin import Opened, Request, opened, pinned_corpora
 
@@ -31,6 +31,8 @@ class TokenizerCheck:
     texts: int
     backend: str = ""
     packages: tuple[str, ...] = ()
+    updates: tuple[str, ...] = ()
+    """What is another backend or version since the pin."""
     changed: tuple[str, ...] = ()
     first: TextDifference | None = None
     """The first text with another cut, else with other ids."""
@@ -104,6 +106,7 @@ def _checked(
         texts=len(pinned.texts),
         backend=now.backend,
         packages=now.packages,
+        updates=tuple(updates(pinned, now)),
         changed=tuple(changed),
         first=next((text for text in found if text.byte is not None), next(iter(found), None)),
         causes=tuple(causes(pinned.vocabulary, now.vocabulary, found, same_backend=same_backend)),

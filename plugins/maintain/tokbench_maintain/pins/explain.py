@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from tokbench_maintain.pins.cut import Cut, read_cut, surface_of
-from tokbench_maintain.pins.lock import PinnedText, Vocabulary
+from tokbench_maintain.pins.lock import PinnedText, PinnedTokenizer, Vocabulary
 
 _AROUND: Final = 24
 """Bytes of text shown before and after a place."""
@@ -133,6 +133,23 @@ def _kind(char: str) -> str:
     return "N" if category[0] == "N" else "P"
 
 
+def updates(before: PinnedTokenizer, now: PinnedTokenizer) -> Iterator[str]:
+    """Yield the change of the backend, or else of the versions of its packages.
+
+    >>> versions = ("tiktoken 0.14",), ("tiktoken 0.12",)
+    >>> known = [PinnedTokenizer("t", "b", version, {}, Vocabulary(9), ()) for version in versions]
+    >>> list(updates(*known)), list(updates(known[0], known[0]))
+    (['tiktoken 0.14 → 0.12'], [])
+    """
+    if before.backend != now.backend:
+        yield f"{before.backend} → {now.backend}"
+        return
+    was, is_ = (dict(package.rsplit(" ", 1) for package in side.packages) for side in (before, now))
+    for name in sorted({*was, *is_}):
+        if was.get(name) != is_.get(name):
+            yield f"{name} {was.get(name, 'not there')} → {is_.get(name, 'not there')}"
+
+
 def causes(before: Vocabulary, now: Vocabulary, texts: Sequence[TextDifference], *, same_backend: bool) -> list[str]:
     """Return the likely causes in sentences, the stages of the tokenizers first.
 
@@ -145,12 +162,14 @@ def causes(before: Vocabulary, now: Vocabulary, texts: Sequence[TextDifference],
 def _changed_stages(before: Vocabulary, now: Vocabulary) -> Iterator[str]:
     for name in sorted({*before.stages, *now.stages}):
         was, is_ = before.stages.get(name), now.stages.get(name)
-        if was != is_:
+        if was is None or is_ is None:
+            yield f"{name}: {'could not be read when pinned' if was is None else 'cannot be read now'}"
+        elif was != is_:
             yield f"{name}: was {_setting(was)}, now {_setting(is_)}"
 
 
-def _setting(text: str | None) -> str:
-    return "not there" if text is None else repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]")
+def _setting(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]")
 
 
 def _changed_ids(before: Vocabulary, now: Vocabulary, *, merges: bool) -> Iterator[str]:

@@ -13,7 +13,7 @@ _BAR: Final = "\u2502"
 def lines(checked: LockCheck) -> Iterator[str]:
     """Yield the outcome for every tokenizer of a lock."""
     for tokenizer in checked.tokenizers:
-        yield f"{tokenizer.name}: {_verdict(tokenizer)}"
+        yield ": ".join([tokenizer.name, *filter(None, ["; ".join(tokenizer.updates)]), _verdict(tokenizer)])
         yield from (f"  {line}" for line in _details(tokenizer))
     for name in checked.not_pinned:
         yield f"{name}: not in the lock; pin again to add it"
@@ -25,7 +25,9 @@ def _verdict(tokenizer: TokenizerCheck) -> str:
         return f"not checked: {tokenizer.reason}"
     if tokenizer.changed:
         return f"{len(tokenizer.changed):,} of {documents} {'have' if len(tokenizer.changed) > 1 else 'has'} other ids"
-    return f"same ({documents})" if tokenizer.same else f"the same ids in {documents}, but it is not the same"
+    if tokenizer.same and not tokenizer.updates:
+        return f"same ({documents})"
+    return f"same ids ({documents})" if tokenizer.same else f"same ids ({documents}), but not the same tokenizer"
 
 
 def _details(tokenizer: TokenizerCheck) -> Iterator[str]:

@@ -28,9 +28,7 @@ class Place(NamedTuple):
     metric: str
     unit: str
 
-    def with_value(
-        self, value: float, interval: Sequence[float | None], count: int, of: str, needs: str = ""
-    ) -> Cell:
+    def with_value(self, value: float, interval: Sequence[float | None], count: int, of: str, needs: str = "") -> Cell:
         """Return a cell; without an interval, ``count`` values of a kind (``of``) are too few.
 
         >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").reason

@@ -15,7 +15,6 @@ from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.sections.pairs import sentence
-from tokbench.report.tables import CellTables
 from tokbench.results.cells import Status
 from tokbench.statistics.jackknife import jackknife
 from tokbench.tokenizers.options import Options

@@ -83,7 +83,7 @@ def test_the_mean_and_its_interval_equal_a_plain_computation():
     ],
 )
 def test_each_side_of_every_condition(gap, margin, verdict):
-    assert [each.name for each in verdicts([gap], [margin])] == [verdict]
+    assert [each.name for each in verdicts([gap], margin)] == [verdict]
 
 
 def test_every_other_comparison_asks_more_of_each_and_copies_ask_nothing():
@@ -96,7 +96,7 @@ def test_every_other_comparison_asks_more_of_each_and_copies_ask_nothing():
         ([near, same, same], "BEHIND"),
         ([near, unknown, unknown], "BEHIND"),
     ):
-        assert verdicts(gaps, [0.01] * len(gaps))[0].name == verdict
+        assert verdicts(gaps, 0.01)[0].name == verdict
 
 
 def test_ties_go_by_the_paired_interval():

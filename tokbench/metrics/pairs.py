@@ -99,11 +99,11 @@ SPEC: Final = MetricFamily(
     values=(
         Metric("rank", "rank", "lower", role=Role.RANK).means(
             "1 + tokenizers with a better rank, copies counted once",
-            "Rank by number of tokens. The tokenizer with the fewest has rank 1, and so have all that tie with it: that "
-            "need less than `practical_margin` more, or not significantly more, by a paired jackknife on the same "
+            "Rank by number of tokens. The tokenizer with the fewest has rank 1, and so has every tie: it "
+            "needs less than `practical_margin` more, or not significantly more, by a paired jackknife on the same "
             "documents and Holm's correction over all comparisons with the first. The best of the others has the next "
-            "rank, with its ties. A tokenizer that loses too much text in a group has no rank there. Where documents are "
-            "too few for intervals, no tokenizer has one.",
+            "rank, with its ties. A tokenizer that loses too much text in a group has no rank there. Where documents "
+            "are too few for intervals, no tokenizer has one.",
         ),
     ),
 )

@@ -90,26 +90,27 @@ class Gap:
     hypothesis: Hashable = None
 
 
-def verdicts(gaps: Sequence[Gap], margins: Sequence[float]) -> list[Verdict]:
-    """Decide which gaps are differences: the only place that does.
+def verdicts(gaps: Sequence[Gap], margin: float) -> list[Verdict]:
+    """Decide which gaps are differences, of all that are compared at once.
 
-    Args:
-        gaps: all that are compared at once. Of equal hypotheses one is counted, and of no difference none.
-        margins: for each gap, the practical margin.
+    Of equal hypotheses one is counted, and of no difference none.
 
     >>> gaps = [Gap(0.0), Gap(0.004, 0.003, 0.005, 0.0), Gap(0.03, -0.01, 0.07, 0.2), Gap(0.03, 0.02, 0.04, 0.0)]
-    >>> [verdict.name for verdict in verdicts(gaps, [0.01] * 4)]
+    >>> [verdict.name for verdict in verdicts(gaps, 0.01)]
     ['SAME', 'SMALL', 'UNSURE', 'BEHIND']
     """
     tested = {at: gap for at, gap in enumerate(gaps) if gap.p is not None and gap.more}
     names = [at if gap.hypothesis is None else gap.hypothesis for at, gap in tested.items()]
     corrected = dict(zip(tested, holm([gap.p or 0.0 for gap in tested.values()], names), strict=True))
-    return [
-        _verdict(gap, margin, corrected.get(at)) for at, (gap, margin) in enumerate(zip(gaps, margins, strict=True))
-    ]
+    return [verdict_of(gap, margin, corrected.get(at)) for at, gap in enumerate(gaps)]
 
 
-def _verdict(gap: Gap, margin: float, p: float | None) -> Verdict:
+def verdict_of(gap: Gap, margin: float, p: float | None) -> Verdict:
+    """Decide whether a gap is a difference: the only place that does. ``p`` is corrected for all that is compared.
+
+    >>> verdict_of(Gap(0.02, 0.01, 0.03, 0.001), 0.01, 0.04).name, verdict_of(Gap(0.02, -0.01, 0.05), 0.01, None).name
+    ('BEHIND', 'UNSURE')
+    """
     if not gap.more:
         return Verdict.SAME
     if abs(gap.more) < margin:
@@ -166,7 +167,7 @@ def standings(
     gaps = [_gap(numbers[best], numbers[name], shares, higher=higher) for name in order[1:]]
     found = [Standing(best, means[best], Gap(0.0, 0.0, 0.0, 1.0), Verdict.FIRST)]
     behind = False
-    for name, gap, verdict in zip(order[1:], gaps, verdicts(gaps, [margin] * len(gaps)), strict=True):
+    for name, gap, verdict in zip(order[1:], gaps, verdicts(gaps, margin), strict=True):
         behind = behind or verdict is Verdict.BEHIND
         found.append(Standing(name, means[name], gap, Verdict.BEHIND if behind else verdict))
     return found

@@ -17,8 +17,8 @@ _ONE_DECIMAL: Final = 0.05
 
 _EXPLANATION: Final = (
     "A place is the rank by number of tokens: those of one place tie with the best of it, on the same documents. The "
-    "table of differences compares every two tokenizers by a paired jackknife, with 95% intervals; Holm's correction is over "
-    "the {:,} comparisons of a group. A tokenizer that loses text in a group has no place there."
+    "table of differences compares every two tokenizers by a paired jackknife, with 95% intervals; Holm's correction "
+    "is over the {:,} comparisons of a group. A tokenizer that loses text in a group has no place there."
 )
 
 

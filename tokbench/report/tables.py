@@ -248,9 +248,7 @@ class CellTables:
 
     def _find_level(self, metric: str, corpus: str, group: str) -> set[str]:
         info = self.metric(metric)
-        if info.direction == "none" or self.corpus(corpus).designed:
-            return set()
-        pool = self.competing(metric, corpus, group)
+        pool = self.competing(metric, corpus, group) if info.direction != "none" else []
         shapes = dict.fromkeys(self.tokenizer(cell.tokenizer).returns if info.by_output else "" for cell in pool)
         shaped = [
             [c for c in pool if not info.by_output or self.tokenizer(c.tokenizer).returns == shape] for shape in shapes
@@ -275,7 +273,9 @@ class CellTables:
         return 0.0 if losses and info.family == losses else self.results.config.practical_margin
 
     def number(self, cell: Cell) -> GroupNumber:
-        """Return a number as it is ranked: with the sums behind it, or else with its interval."""
+        """Return a number as it is ranked: with the sums behind it, or with its interval; bare on curated texts."""
+        if self.corpus(cell.corpus).designed:
+            return GroupNumber(cell.value or 0.0)
         info = self.metric(cell.metric)
         own = None if info.timed else self.sums(cell.metric, cell.corpus, cell.group, cell.tokenizer)
         sums = None

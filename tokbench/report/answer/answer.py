@@ -356,7 +356,7 @@ def _confidence(
     if behind and behind.low is None:
         least = min(slices, key=lambda part: part.documents)
         few = 0 < least.documents < LEAST_UNITS
-        why = f": {amount(least.groups, least.label if len(slices) > 1 else '')}, are too little" if few else ""
+        why = f": only {amount(least.groups, least.label if len(slices) > 1 else '')}" if few else ""
         said.append(f"No intervals{why}.")
     if said:
         yield AnswerLine(CONFIDENCE, tuple(said))

@@ -31,6 +31,8 @@ from tokbench.statistics.standings import GroupNumber, UnitSums, leaders, standi
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
 
+ALL_BYTES: Final = "all bytes"
+
 MOST_GROUPS: Final = 200
 """The most groups of a corpus in a report; ``results.csv`` has all."""
 
@@ -183,7 +185,9 @@ class CellTables:
             for name, cell in cells.items()
         }
         label = self.label(metric)
-        return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
+        whole = group == WHOLE and len(self.groups(metric, corpus)) > 1 and not self.corpus(corpus).designed
+        over = ALL_BYTES if whole and metric == self.with_role(Role.TEXT_PER_TOKEN) else ""
+        return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown, over)
 
     def display(self, cell: Cell, style: Style, *, best: bool, round_trip: RoundTrip | None = None) -> DisplayCell:
         """Return a cell as reports show it; ``round_trip`` replaces its round trip in this run."""

@@ -138,6 +138,12 @@ def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], marg
     return Ranking(slices, ranked, found[0].value, sums)
 
 
+def round_trip_over(tables: CellTables, ranking: Ranking, name: str) -> RoundTrip:
+    """Return the worst round trip of a tokenizer in the slices of a ranking."""
+    cells = [_cell(tables, group, name) for part in ranking.slices for group in part.groups]
+    return max((tables.round_trip(cell) for cell in cells if cell), key=list(RoundTrip).index)
+
+
 def _cell(tables: CellTables, group: TextGroup, name: str) -> Cell | None:
     return tables.cell(tables.with_role(Role.TEXT_PER_TOKEN), group.corpus, group.group, name)
 

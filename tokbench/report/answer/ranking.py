@@ -138,10 +138,10 @@ def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], marg
     return Ranking(slices, ranked, found[0].value, sums)
 
 
-def round_trip_over(tables: CellTables, ranking: Ranking, name: str) -> RoundTrip:
-    """Return the worst round trip of a tokenizer in the slices of a ranking."""
-    cells = [_cell(tables, group, name) for part in ranking.slices for group in part.groups]
-    return max((tables.round_trip(cell) for cell in cells if cell), key=list(RoundTrip).index)
+def ranked_cells(tables: CellTables, ranking: Ranking, name: str) -> list[Cell]:
+    """Return the numbers of a tokenizer in the groups of a ranking."""
+    cells = (_cell(tables, group, name) for part in ranking.slices for group in part.groups)
+    return [cell for cell in cells if cell]
 
 
 def _cell(tables: CellTables, group: TextGroup, name: str) -> Cell | None:
@@ -171,7 +171,7 @@ def _number(tables: CellTables, part: Slice, name: str) -> GroupNumber:
         return tables.number(cells[0])
     known = [tables.sums(cell.metric, cell.corpus, cell.group, name) for cell in cells]
     sums = reduce(add, [each for each in known if each]) if all(known) else None
-    own = sums and UnitSums(above=sums.columns["bytes"], below=sums.columns["tokens"], units=sums.units)
+    own = UnitSums(above=sums.columns["bytes"], below=sums.columns["tokens"], units=sums.units) if sums else None
     return GroupNumber(_value(tables, part.groups, name), sums=own)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.answer import overall
-from tokbench.report.answer.ranking import bars, round_trip_over
+from tokbench.report.answer.ranking import bars, ranked_cells
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.document import (
     Chooser,
@@ -53,12 +54,15 @@ def alike_columns(tables: CellTables) -> list[Series]:
     shown = {bar.tokenizer: bar for bar in bars(tables, ranking)} if len(ranking.slices) > 1 else {}
     if not shown:
         return []
-    cells = {name: Cell(name, ALIKE, "", metric, bar.value, "bytes/token") for name, bar in shown.items()}
     style = style_for([bar.value for bar in shown.values()], "bytes/token")
-    displayed = {
-        name: tables.display(cell, style, best=name in ranking.ties, round_trip=round_trip_over(tables, ranking, name))
-        for name, cell in cells.items()
-    }
+    displayed = {}
+    for name, bar in shown.items():
+        own = ranked_cells(tables, ranking, name)
+        kept = max(map(tables.round_trip, own), key=list(RoundTrip).index)
+        seen = max((cell.in_sample for cell in own if cell.in_sample), default=None)
+        part = min((cell.measured for cell in own if cell.measured is not None), default=None)
+        cell = Cell(name, ALIKE, "", metric, bar.value, "bytes/token", in_sample=seen, measured=part)
+        displayed[name] = tables.display(cell, style, best=name in ranking.ties, round_trip=kept)
     missing = DisplayCell(text="n/a", title="it has no number in every text")
     label, info = tables.label(metric), tables.metric(metric)
     every = {name: displayed.get(name, missing) for name in tables.tokenizers}

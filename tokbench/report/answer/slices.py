@@ -138,10 +138,11 @@ def text_groups(tables: CellTables, weights: Mapping[str, float]) -> list[TextGr
     measured = {name: tables.groups(metric, name) or [WHOLE] for name in corpora if _is_measured(tables, metric, name)}
     found = []
     for name, groups in measured.items():
-        kind, documents = _kind(name, groups), tables.corpus(name).groups
+        most, documents = _kind(name, groups), tables.corpus(name).groups
         unit = "file" if tables.corpus(name).options.get("document") == "file" else "document"
         for group in groups:
             known = sum(documents.values()) if group == WHOLE else documents.get(group, 0)
+            kind = Kind.OTHER if most is Kind.LANGUAGE and find_language(group) is None else most
             found.append(
                 TextGroup(name, group, _label(tables, name, group), kind, _size(tables, name, group), known, unit)
             )

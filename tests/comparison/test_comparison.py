@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.comparison.compare import compare
+from tokbench.comparison.compare import CellChange, compare
 from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage, markdown
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, RunConfig, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
@@ -110,6 +111,32 @@ def test_a_loss_has_no_practical_margin(role, verdict):
     assert change(compared(one, two)).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        ({"difference": None}, "open"),
+        ({"difference": 0.0, "ratio": 0.0}, "same"),
+        ({"difference": 0.0, "ratio": None}, "same"),  # 0 before and after
+        ({"difference": 0.1, "ratio": 0.0099, "low": 0.05, "high": 0.2, "p": 0.001, "p_holm": 0.001}, "tie"),
+        ({"difference": 0.1, "ratio": 0.0101, "low": 0.05, "high": 0.2, "p": 0.001, "p_holm": LEVEL}, "better"),
+        ({"difference": 0.1, "ratio": 0.0101, "low": 0.05, "high": 0.2, "p": 0.04, "p_holm": 0.051}, "open"),
+        ({"difference": 0.1, "ratio": 0.0101}, "open"),
+        ({"difference": 0.1, "ratio": None, "low": 0.01, "high": 0.2, "p": 0.01, "p_holm": 0.01}, "better"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.01}, "worse"),  # a speed
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": 0.01}, "open"),
+        ({"difference": 0.1, "ratio": 0.3, "low": 0.05, "high": 0.2, "round_trip": RoundTrip.LOSSY}, "other"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.1, "round_trip": RoundTrip.LOSSY}, "worse"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.1, "direction": "none"}, "other"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.1, "direction": "lower"}, "better"),
+        ({"difference": 0.1, "after": None}, "gone"),
+        ({"difference": 0.1, "before": None}, "new"),
+    ],
+)
+def test_each_side_of_a_verdict(found, verdict):
+    known = {"direction": "higher", "before": 1.0, "after": 1.1, "margin": 0.01} | found
+    assert CellChange(tokenizer="t", corpus="c", group="g", metric="m", **known).verdict == verdict
+
+
 def test_metrics_of_one_count_are_one_fact():
     words = 500.0
     metrics = METRICS | {
@@ -151,6 +178,10 @@ def test_what_is_not_a_ratio_has_no_interval():
         (
             {"corpora": {"c": CorpusInfo(sha256="cd" * 32, groups={"g": 400, "h": 400})}},
             "corpus c: its text is not the",
+        ),
+        (
+            {"corpora": {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 400, "h": 400}, holdout=0.2)}},
+            "corpus c: holdout is None and 0.2",
         ),
         (
             {"corpora": {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 800})}},

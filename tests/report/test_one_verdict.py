@@ -66,8 +66,8 @@ def test_the_margin_of_the_configuration_holds_at_every_door():
     assert ranks(tokens, 0.001) == {"a": 1, "b": 2, "c": 3}
 
 
-def group(name, size, documents=60, kind=Kind.LANGUAGE, corpus="c"):
-    return TextGroup(corpus, name, name, kind, size, documents)
+def group(name, size, documents=60, kind=Kind.LANGUAGE, corpus="c", parallel=False):
+    return TextGroup(corpus, name, name, kind, size, documents, parallel=parallel)
 
 
 def divided(groups, weights=(), **config):
@@ -98,6 +98,18 @@ def divided(groups, weights=(), **config):
 )  # fmt: skip
 def test_either_side_of_each_threshold(groups, counted, left_out):
     assert divided(groups) == (counted, left_out)
+
+
+def test_translations_are_small_together_or_not_at_all():
+    """Of each language there is less than a hundredth of the run; all together have more, or not."""
+    languages = [group(f"l{k}", 30, corpus="sentences", parallel=True) for k in range(4)]
+    counted, left_out = divided([group("python", 9000, kind=Kind.CODE), *languages])
+    assert (len(counted), left_out) == (5, [])
+    assert divided([group("python", 12_000, kind=Kind.CODE), *languages])[1] == ["l0", "l1", "l2", "l3"]
+    apart = [replace(each, parallel=False) for each in languages]
+    assert set(divided([group("python", 9000, kind=Kind.CODE), *apart])[0]) == {"python", "languages"}
+    few = [*languages[:3], replace(languages[3], documents=9)]
+    assert divided([group("python", 9000, kind=Kind.CODE), *few])[1] == ["l3"]
 
 
 def test_thresholds_are_keys_of_the_configuration():

@@ -91,6 +91,7 @@ def _facts(tables: CellTables, part: TextGroup) -> dict[str, object]:
         "size": part.size,
         "number": part.documents,
         "unit": part.unit,
+        "parallel": part.parallel,
         "rates": [cell and cell.value for cell in cells],
         "why": [REASONS.index(why_not_ranked(tables, cell)) for cell in cells],
         "seen": [bool(cell and trained_on(cell.in_sample)) for cell in cells],

@@ -37,6 +37,7 @@ class TextGroup:
         size: bytes of its text; 0 if unknown.
         documents: their number; 0 if unknown.
         unit: what a document is: ``file`` or ``document``.
+        parallel: the groups of its corpus are translations, so that none has too little text for the others.
     """
 
     corpus: str
@@ -46,6 +47,7 @@ class TextGroup:
     size: int = 0
     documents: int = 0
     unit: str = "document"
+    parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,10 @@ def text_slices(tables: CellTables, weights: Mapping[str, float], corpus: str = 
 def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: RunConfig) -> Division:
     """Return the slices of some groups. Each counts alike, or the slices of a corpus share its weight.
 
-    A group is small if it has less than ``least_share`` of the bytes (of more than ten groups, less than a tenth of an
-    even share), or fewer documents than ``least_documents``. The small ones of one kind are one slice, or are left out
-    if they are small together; with ``weights`` they are one slice of their corpus. If all are small, each is a slice.
+    A group, or all translations together, is small with less than ``least_share`` of the bytes (of more than ten
+    groups, less than a tenth of an even share), or with fewer documents than ``least_documents``. The small ones of one
+    kind are one slice, or are left out if they are small together; with ``weights`` they are one slice of their corpus.
+    If all are small, each is a slice.
 
     >>> sizes = {"go": 900, "sql": 7, "css": 4}
     >>> groups = [TextGroup("c", name, name, Kind.CODE, size, 60) for name, size in sizes.items()]
@@ -108,7 +111,11 @@ def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: Ru
     def small(size: int, documents: int) -> bool:
         return 0 < size < least or 0 < documents < config.least_documents
 
-    few = [group for group in groups if small(group.size, group.documents)]
+    bytes_of = Counter[str]()
+    for group in groups:
+        bytes_of[group.corpus] += group.size
+    sizes = [bytes_of[group.corpus] if group.parallel else group.size for group in groups]
+    few = [group for group, size in zip(groups, sizes, strict=True) if small(size, group.documents)]
     parts = [(group.label, [group]) for group in groups if group not in few or len(few) == len(groups)]
     left_out: list[TextGroup] = []
     pools: dict[tuple[str, Kind], list[TextGroup]] = {}
@@ -138,14 +145,13 @@ def text_groups(tables: CellTables, weights: Mapping[str, float]) -> list[TextGr
     measured = {name: tables.groups(metric, name) or [WHOLE] for name in corpora if _is_measured(tables, metric, name)}
     found = []
     for name, groups in measured.items():
-        most, documents = _kind(name, groups), tables.corpus(name).groups
-        unit = "file" if tables.corpus(name).options.get("document") == "file" else "document"
+        info, most = tables.corpus(name), _kind(name, groups)
+        unit = "file" if info.options.get("document") == "file" else "document"
         for group in groups:
-            known = sum(documents.values()) if group == WHOLE else documents.get(group, 0)
             kind = Kind.OTHER if most is Kind.LANGUAGE and find_language(group) is None else most
-            found.append(
-                TextGroup(name, group, _label(tables, name, group), kind, _size(tables, name, group), known, unit)
-            )
+            known = sum(info.groups.values()) if group == WHOLE else info.groups.get(group, 0)
+            size = _size(tables, name, group)
+            found.append(TextGroup(name, group, _label(tables, name, group), kind, size, known, unit, info.parallel))
     return found
 
 

@@ -127,7 +127,8 @@ def test_one_document_many_times_is_one_document():
 
 def test_copies_are_a_perfect_tie_and_not_missing_evidence():
     both = standings({"a": [number(TOKENS)], "b": [number(TOKENS)], "few": [number(TOKENS)]})
-    assert [(each.verdict.name, each.gap.low, each.gap.high) for each in both[1:]] == [("SAME", 0.0, 0.0)] * 2
+    verdict = [(each.verdict.name, each.gap.low, each.gap.high, each.gap.p) for each in both[1:]]
+    assert verdict == [("SAME", 0.0, 0.0, 1.0)] * 2
     assert found({"a": [number([9.0], [30.0])], "b": [number([9.0], [30.0])]})["b"] == "SAME"
 
 
@@ -153,6 +154,14 @@ def test_numbers_without_documents_tie_if_their_intervals_overlap(low, high, ver
     assert found({"a": [GroupNumber(4.0, low, high)], "b": [GroupNumber(3.0, 2.9, 3.09)]})["b"] == (
         "BEHIND" if low and low > 3.09 else "OPEN" if low is None else "UNSURE"
     )
+
+
+@pytest.mark.parametrize(("low", "verdict"), [(0.0, "UNSURE"), (0.1, "UNSURE"), (0.11, "BEHIND")])
+def test_intervals_that_reach_nothing_are_compared_by_their_ends(low, verdict):
+    numbers = {"a": [GroupNumber(0.0, 0.0, 0.1)], "b": [GroupNumber(0.5, low, 0.7)]}
+    assert found(numbers, higher=False)["b"] == verdict
+    numbers = {"a": [GroupNumber(0.05, 0.0, 0.1)], "b": [GroupNumber(0.5, low, 0.7)]}
+    assert found(numbers, higher=False)["b"] == verdict
 
 
 def test_shares_of_losses_that_may_be_nothing_are_compared_by_their_difference():

@@ -221,3 +221,23 @@ def test_no_line_that_is_piped_ends_in_spaces(monkeypatch, write_config, command
 def test_bars_are_as_long_as_numbers(capsys):
     print_numbers(["tokenizer", "tokens"], [["a", "10"], ["b", "20"]], None, ["██", "████"])
     assert [line.count("█") for line in capsys.readouterr().out.splitlines()[1:]] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("texts", "order", "ties"),
+    [
+        (["a" * 995 + "é" * 5], ["utf16_units", "utf8_bytes"], ["utf16_units", "utf8_bytes"]),  # 0.5 % more
+        (["a" * 980 + "é" * 20], ["utf16_units", "utf8_bytes"], ["utf16_units"]),  # 2 % more of one file: no evidence
+        (["a" * 980 + "é" * (15 + k) for k in range(10)], ["utf16_units", "utf8_bytes"], ["utf16_units"]),
+        (["a" * 980 + "é" * (200 if k == 4 else 0) for k in range(10)], ["utf16_units", "utf8_bytes"], "both"),
+        (["😀" * 30 + "a" * k for k in range(10)], ["utf32_units", "utf16_units", "utf8_bytes"], ["utf32_units"]),
+    ],
+)
+def test_the_cheapest_is_first_with_its_ties(tmp_path, texts, order, ties):
+    for k, text in enumerate(texts):
+        (tmp_path / f"{k}.txt").write_text(text, encoding="utf-8")
+    body = json.loads(invoke(tmp_path, "-t", ",".join(reversed(order)), "--json").stdout)
+    assert [row["tokenizer"] for row in body["tokenizers"]] == order
+    assert [row["tokenizer"] for row in body["tokenizers"] if row["tie"]] == (order if ties == "both" else ties)
+    shown = invoke(tmp_path, "-t", ",".join(order)).stdout
+    assert shown.count("(tie") == (len(order) if ties in ("both", order) else 0)

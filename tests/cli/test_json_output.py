@@ -21,7 +21,7 @@ def printed(*arguments, code=0):
 
 @pytest.mark.slow
 def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config, stored):
-    """Of ``compare``, ``leaderboard`` and ``undertrained`` their own tests look at the keys."""
+    """Of ``compare`` and ``undertrained`` their own tests look at the keys."""
     config = write_config()
     (tmp_path / "t.txt").write_text("".join(f"low lower {k}\n" for k in range(60)), encoding="utf-8")
     trained = ("--text", tmp_path / "t.txt", "--vocab-size", 260, "-o", tmp_path / "out")
@@ -39,7 +39,7 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
         "store prune": ("store", "prune"),
     }
     documented = dict(re.findall(r"^\| `([a-z A-Z-]+) --json` \| (.*?) \|$", README.read_text("utf-8"), re.MULTILINE))
-    assert set(documented) == {*commands, "check --backend NAME", "compare", "leaderboard", "undertrained"}
+    assert set(documented) == {*commands, "check --backend NAME", "compare", "undertrained"}
     for name, arguments in commands.items():
         names = re.findall(r"`(\w+)`", documented[name].split(";")[0])
         assert [*printed(*arguments)] == names, name

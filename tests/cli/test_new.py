@@ -74,7 +74,7 @@ def test_what_cannot_be_used_is_refused(new, arguments, message):
 
 def test_a_file_or_a_pattern_is_a_corpus(new):
     outcome, path = new("folder/deep/[01].txt", "-t", "utf8_bytes")
-    assert "prose  2 groups: 0, 1; 2 files" in outcome.output
+    assert "prose  1 group: prose; 2 files" in outcome.output
     assert read_config(path).corpora["prose"].options["path"] == "folder/deep/[01].txt"
     outcome, _ = new("folder/notes.md", "-t", "utf8_bytes", "-o", "notes.yaml")
     assert "1 group: notes; 1 file" in outcome.output

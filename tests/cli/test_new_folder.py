@@ -109,6 +109,9 @@ def layout(folder):
         (["news.en.txt", "news.de.txt"], {"prose": ("{last}", ["de", "en"])}),
         (["en/2020/a.txt", "de/2021/b.txt"], {"de": ("de", ["de"]), "en": ("en", ["en"])}),
         (["en/a.txt", "de/a.txt", "x/README.md"], {"prose": ("{parent}", ["de", "en", "x"])}),
+        (["LICENSE.txt", "a/b.txt", "c/d.md"], {"prose": ("prose", ["prose"])}),
+        ([f"{k % 7}/{k}.txt" for k in range(200)], {"prose": ("prose", ["prose"])}),
+        (["notes.txt"], {"prose": ("{stem}", ["notes"])}),
         (["a.h", "b.CPP", "c.cc"], {"code": ("{language}", ["c", "cpp"])}),
     ],
 )  # fmt: skip

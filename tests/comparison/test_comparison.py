@@ -11,18 +11,20 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.comparison.compare import compare
+from tokbench.comparison.compare import CellChange, compare
 from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage, markdown
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, RunConfig, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 from tokbench.statistics.jackknife import student_t
+from tokbench.statistics.standings import LEVEL
 
 METRICS = {
     "density": MetricInfo(family="f", direction="higher", formula="bytes / tokens", ratio_of=["bytes", "tokens"]),
@@ -95,7 +97,7 @@ def test_a_sure_change_below_the_margin_ties(margin, verdict):
     fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
     comparison = compared(run(), run(tokens=fewer, config=RunConfig(practical_margin=margin)))
     found = change(comparison)
-    assert (round(found.ratio, 4), found.differs, found.verdict) == (0.0069, True, verdict)
+    assert (round(found.ratio, 4), found.p_holm <= LEVEL, found.verdict) == (0.0069, True, verdict)
     text = markdown(ComparisonPage(comparison, [], 0))
     assert ("significantly better" in text, "Groups, significant changes" in text) == (margin < 0.0069,) * 2
     assert check_rules([Rule.parse("density > 0.1% significantly")], comparison), "a rule has a limit of its own"
@@ -107,6 +109,32 @@ def test_a_loss_has_no_practical_margin(role, verdict):
     fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
     one, two = (run(tokens=tokens, metrics=metrics) for tokens in (fewer, TOKENS))
     assert change(compared(one, two)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        ({"difference": None}, "open"),
+        ({"difference": 0.0, "ratio": 0.0}, "same"),
+        ({"difference": 0.0, "ratio": None}, "same"),  # 0 before and after
+        ({"difference": 0.1, "ratio": 0.0099, "low": 0.05, "high": 0.2, "p": 0.001, "p_holm": 0.001}, "tie"),
+        ({"difference": 0.1, "ratio": 0.0101, "low": 0.05, "high": 0.2, "p": 0.001, "p_holm": LEVEL}, "better"),
+        ({"difference": 0.1, "ratio": 0.0101, "low": 0.05, "high": 0.2, "p": 0.04, "p_holm": 0.051}, "open"),
+        ({"difference": 0.1, "ratio": 0.0101}, "open"),
+        ({"difference": 0.1, "ratio": None, "low": 0.01, "high": 0.2, "p": 0.01, "p_holm": 0.01}, "better"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.01}, "worse"),  # a speed
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": 0.01}, "open"),
+        ({"difference": 0.1, "ratio": 0.3, "low": 0.05, "high": 0.2, "round_trip": RoundTrip.LOSSY}, "other"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.1, "round_trip": RoundTrip.LOSSY}, "worse"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.1, "direction": "none"}, "other"),
+        ({"difference": -0.1, "ratio": -0.3, "low": -0.2, "high": -0.1, "direction": "lower"}, "better"),
+        ({"difference": 0.1, "after": None}, "gone"),
+        ({"difference": 0.1, "before": None}, "new"),
+    ],
+)
+def test_each_side_of_a_verdict(found, verdict):
+    known = {"direction": "higher", "before": 1.0, "after": 1.1, "margin": 0.01} | found
+    assert CellChange(tokenizer="t", corpus="c", group="g", metric="m", **known).verdict == verdict
 
 
 def test_metrics_of_one_count_are_one_fact():
@@ -150,6 +178,10 @@ def test_what_is_not_a_ratio_has_no_interval():
         (
             {"corpora": {"c": CorpusInfo(sha256="cd" * 32, groups={"g": 400, "h": 400})}},
             "corpus c: its text is not the",
+        ),
+        (
+            {"corpora": {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 400, "h": 400}, holdout=0.2)}},
+            "corpus c: holdout is None and 0.2",
         ),
         (
             {"corpora": {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 800})}},

@@ -1,4 +1,4 @@
-"""Ten made-up runs, and the answer that each should give (``tests/report/answers``): ``python tests/helpers/answer_runs.py``."""
+"""Made-up runs, and the answer that each should give (``tests/report/answers``): ``python tests/helpers/answer_runs.py``."""
 
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ def made_up(
     corpora,
     *,
     sizes=None,
+    documents=None,
     lost=None,
     speeds=None,
     evaluated_bytes=10**6,
@@ -47,37 +48,42 @@ def made_up(
     round_trip=True,
     designed=(),
     returns=(),
+    files=(),
     **config,
 ):
     """Results from bytes per token by corpus, group and tokenizer.
 
-    ``sizes`` are the bytes of a group by its name, ``lost`` the shares of lost characters by tokenizer and corpus, and
-    ``speeds`` the ends and the middle of an interval by tokenizer; ``returns`` names those that return lists.
+    ``sizes`` are the bytes of a group by its name, ``documents`` its documents, ``lost`` the shares of lost characters
+    by tokenizer and corpus, and ``speeds`` the ends and the middle of an interval by tokenizer; ``returns`` names those
+    that return lists. In the corpora of ``files`` a document is a file. Equal rates are those of copies.
     """
     cells, states, losses = [], [], []
     for corpus, groups in corpora.items():
         totals = {}
         for number, (group, rates) in enumerate(groups.items()):
             rng = np.random.default_rng(number)
-            n_bytes = rng.integers(50, 150, DOCUMENTS) * (sizes or {}).get(group, 4000) // 4000 * 10
-            for place, (name, rate) in enumerate(rates.items()):
-                noise = np.random.default_rng(100 * number + place).normal(1, 0.01, DOCUMENTS)
+            many = (documents or {}).get(group, DOCUMENTS)
+            n_bytes = rng.integers(50, 150, many) * (sizes or {}).get(group, 4000) // 4000 * 10
+            for name, rate in rates.items():
+                noise = np.random.default_rng(100 * number + list(rates.values()).index(rate)).normal(1, 0.01, many)
                 tokens = np.round(n_bytes / rate * (noise / noise.mean())).astype(int)
                 sums = {"bytes": n_bytes.tolist(), "tokens": tokens.tolist()}
+                keys = [(number + 1 << 32) + k for k in range(many)]
+                units = {"bits": 32, "keys": keys, "documents": [1] * many} if documents else None
                 states.append(
                     RawState(
                         tokenizer=name,
                         corpus=corpus,
                         group=group,
                         family="f",
-                        state={"documents": DOCUMENTS, "sums": sums},
+                        state={"documents": many, "sums": sums, "sample_units": units},
                     )
                 )
                 total = totals.setdefault(name, [0, 0])
                 total[0] += int(n_bytes.sum())
                 total[1] += int(tokens.sum())
                 cells.append(
-                    Cell(name, corpus, group, "ratio", float(n_bytes.sum() / tokens.sum()), "bytes/token", n=DOCUMENTS)
+                    Cell(name, corpus, group, "ratio", float(n_bytes.sum() / tokens.sum()), "bytes/token", n=many)
                 )
         for name, (n_bytes, tokens) in totals.items():
             share = (lost or {}).get((name, corpus), 0.0)
@@ -101,7 +107,10 @@ def made_up(
         config=RunConfig(**config),
         corpora={
             corpus: CorpusInfo(
-                groups=dict.fromkeys(groups, DOCUMENTS), designed=corpus in designed, evaluated_bytes=evaluated_bytes
+                groups={group: (documents or {}).get(group, DOCUMENTS) for group in groups},
+                designed=corpus in designed,
+                evaluated_bytes=evaluated_bytes,
+                options={"document": "file"} if corpus in files else {},
             )
             for corpus, groups in corpora.items()
         },
@@ -143,6 +152,40 @@ def sum_and_mean():
     return made_up({"prose": rates}, sizes={"de": 80_000, "hi": 4000, "th": 4000})
 
 
+def stray():
+    """Four stray files of code beside two languages, and a language of three lines."""
+    prose = {
+        "fi": {"a": 4.0, "b": 3.7, "c": 3.6},
+        "vi": {"a": 4.0, "b": 4.3, "c": 3.6},
+        "eo": {"a": 9.0, "b": 1.0, "c": 1.0},
+    }
+    code = {group: {"a": 2.0, "b": 3.0, "c": 4.0} for group in ("css", "html", "json", "yaml")}
+    few = dict.fromkeys(code, 1) | {"eo": 3}
+    return made_up({"prose": prose, "code": code}, documents=few, sizes=dict.fromkeys(code, 100), files=("code",))
+
+
+def small_programs():
+    """Small programming languages count as one, beside a large one and two languages."""
+    rates = {"de": {"a": 4.4, "b": 4.2}, "fi": {"a": 4.4, "b": 4.2}}
+    code = {
+        "python": {"a": 3.0, "b": 3.5},
+        "go": {"a": 3.0, "b": 4.0},
+        "rust": {"a": 3.2, "b": 4.0},
+        "sql": {"a": 2, "b": 3},
+    }
+    return made_up({"prose": rates, "code": code}, documents={"go": 6, "rust": 7, "sql": 9})
+
+
+def first_try():
+    """All is small: the texts count alike, without intervals."""
+    return made_up({"prose": {"de": {"a": 4.4, "b": 4.0}, "fi": {"a": 4.0, "b": 4.4}}}, documents={"de": 1, "fi": 9})
+
+
+def copies():
+    """The first two are one vocabulary."""
+    return made_up({"prose": {"de": {"a": 4.5, "copy": 4.5, "c": 4.0}}})
+
+
 def one_tokenizer():
     return made_up({"prose": {"de": {"a": 4.5}, "hi": {"a": 6.5}}})
 
@@ -179,6 +222,10 @@ RUNS = {
     "tie": tie,
     "sum-and-mean": sum_and_mean,
     "one-tokenizer": one_tokenizer,
+    "stray": stray,
+    "small-programs": small_programs,
+    "first-try": first_try,
+    "copies": copies,
     "own-and-published": own_and_published,
     "own-sizes": own_sizes,
     "speeds": speeds,

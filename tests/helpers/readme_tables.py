@@ -33,6 +33,8 @@ from tokbench.plugin import metrics as door_to_metrics
 from tokbench.plugin import report as door_to_reports
 from tokbench.registry.plugins import hookspecs, load_registry
 from tokbench.registry.tokenizer_names import catalogue
+from tokbench.report.answer.ranking import bars, rank
+from tokbench.report.answer.slices import text_slices
 from tokbench.report.cells import LOSSY
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
@@ -98,25 +100,31 @@ def _cell(text):
     return "`".join(part if k % 2 else part.replace("<", "&lt;") for k, part in enumerate(parts))
 
 
-def marked(tables, corpus, group, name):
-    """Return the bytes per token of a tokenizer at a place, with its marks, those of missing intervals left out."""
+def marked(tables, corpus, group, name, value=None):
+    """Return the bytes per token of a tokenizer at a place, or another ``value``, with the marks of the place."""
     cell = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus, group).cells[name]
-    return cell.text if cell.value is None else f"{cell.value:.2f}{cell.marks}"
+    return cell.text if cell.value is None else f"{value or cell.value:.2f}{cell.marks}"
 
 
 def quickstart(results, most=6):
-    """Bytes per token of the best published vocabularies, baselines left out."""
+    """Bytes per token of the best published vocabularies, baselines left out; over the groups of a corpus alike."""
     # The library's sources, and what is trained on them, differ from one version of Python to the next.
     corpora = [name for name, info in results.corpora.items() if info.source == "sample"]
     tables = CellTables(results)
     lost = {(c.tokenizer, c.corpus): c for c in results.cells if c.metric == "lost_characters" and c.group == WHOLE}
     languages = ("en", "ru", "hi", "th", "zh")
-    best_first = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), "languages").ranked()
+    alike = {}
+    for corpus in corpora:
+        published = [name for name, info in results.tokenizers.items() if not info.train]
+        ranking = rank(tables, text_slices(tables, {}, corpus), published)
+        alike |= {(bar.tokenizer, corpus): bar.value for bar in bars(tables, ranking)}
+    ranked = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), "languages").ranked()
+    best_first = sorted(ranked, key=lambda name: -alike.get((name, "languages"), 0.0))
     rows = [
         (
             name,
             f"{results.tokenizers[name].vocab_size:,}",
-            *(marked(tables, corpus, WHOLE, name) for corpus in corpora),
+            *(marked(tables, corpus, WHOLE, name, alike.get((name, corpus))) for corpus in corpora),
             *(marked(tables, "languages", language, name) for language in languages),
             f"{max(lost[name, corpus].value for corpus in corpora):.2%}",
         )

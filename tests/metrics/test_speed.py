@@ -1,9 +1,7 @@
 """Speed: the statistics and the protocol; no assertion on how fast anything is."""
 
 import gc
-import math
 import time
-from statistics import median
 from typing import ClassVar
 
 import pytest
@@ -14,7 +12,6 @@ import tokbench
 from tokbench.measuring.metric import TimedText
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.slices import slices_of
-from tokbench.metrics.speed.timing import median_interval
 from tokbench.plugin import from_lists
 
 
@@ -26,22 +23,6 @@ def no_collection(monkeypatch):
 
 def silent(step, done, total):
     """Nobody is looking."""
-
-
-@pytest.mark.parametrize(("n", "ranks"), [(6, (1, 6)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15))])
-def test_order_statistics_equal_the_tables(n, ranks):
-    assert median_interval(list(range(1, n + 1))) == ranks
-    k = ranks[0]
-    covered = 1 - 2 * sum(math.comb(n, i) for i in range(k)) / 2**n
-    assert covered >= 0.95
-    assert 1 - 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n < 0.95
-
-
-@given(st.lists(st.floats(0.1, 100), min_size=1, max_size=30))
-def test_the_median_lies_in_its_interval(values):
-    low, high = median_interval(values)
-    assert low is None or low <= median(values) <= high
-    assert (low is None) == (len(values) < 6)
 
 
 @given(st.lists(st.text(max_size=40), max_size=60), st.integers(2, 12))

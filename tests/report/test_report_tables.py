@@ -128,7 +128,7 @@ def without_interval(cell: Cell) -> Cell:
     return replace(cell, ci_low=None, ci_high=None, reason="too few documents for an interval")
 
 
-A, B, C = cell("a", 3.638), cell("b", 3.633), cell("c", 1.0)
+A, B, C = cell("a", 3.638), cell("b", 3.59), cell("c", 1.0)
 BARE = {each.tokenizer: without_interval(each) for each in (A, B, C)}
 
 
@@ -139,6 +139,7 @@ BARE = {each.tokenizer: without_interval(each) for each in (A, B, C)}
         ([*BARE.values()], set()),  # the larger of two is not best because it is larger
         ([BARE["a"], B, C], set()),
         ([A, BARE["b"], C], set()),  # the nearest cannot be compared
+        ([A, replace(BARE["b"], value=3.61), C], {"a", "b"}),  # and ties below the margin
         ([A, replace(B, value=2.0, ci_low=1.75, ci_high=2.25), BARE["c"]], {"a"}),  # a nearer one is behind
         ([A], set()),
         ([A, replace(C, unit="v")], set()),

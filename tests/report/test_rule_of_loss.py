@@ -13,10 +13,11 @@ from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.answer import answer_of
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, LossCause, LossExample, LossInfo, MetricInfo, RawState
+from tokbench.results.blocks import CorpusInfo, LossCause, LossExample, LossInfo, MetricInfo, RawState, RunConfig
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
+from tokbench.statistics.standings import standings
 
 TEXTS = [f"{k}: the cafe\u0301 by the sea ▁ is open{' ' * (k % 5)}" + " and waits" * 1200 for k in range(12)]
 """Twelve documents of about 12,000 characters, each with one U+2581 and one decomposed letter."""
@@ -250,6 +251,7 @@ def run_of(tokens):
         metrics={"m": info, "back": MetricInfo(role="share of exact documents")},
         cells=cells,
         states=RawStates(states),
+        config=RunConfig(practical_margin=0.0),
     )
 
 
@@ -268,8 +270,8 @@ def test_copies_of_a_tokenizer_count_once():
         {"first": base, "its copy": base, **dict.fromkeys(("near", "two", "three", "four"), near), "far": far}
     )
     tables = CellTables(alone)
-    p = tables.paired(*(tables.cell("m", "c", WHOLE, name) for name in ("first", "near"))).p
-    assert 0.05 / 4 < p < 0.05
+    both = {name: [tables.number(tables.cell("m", "c", WHOLE, name))] for name in ("first", "near")}
+    assert 0.05 / 4 < standings(both)[1].gap.p < 0.05
     assert best_of(alone) == {"first"}
     assert best_of(copied) == {"first", "its copy"}
     other = base + 4 + np.array([10, 10, -10, -10] * 8)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from math import isclose
+from math import inf, isclose
 from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.foundation.errors import shortened
-from tokbench.measuring.metric import Role
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip
@@ -23,12 +22,10 @@ from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
 from tokbench.statistics.jackknife import Spread, holm
+from tokbench.statistics.standings import Gap, Verdict, verdict_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LEVEL: Final = 0.05
-"""The highest p-value, after Holm's correction, of a significant difference."""
 
 _NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units", "margin"}
 
@@ -87,10 +84,6 @@ class CellChange:
         return None if self.ratio is None or self.unit.startswith("share") else 1 + self.ratio
 
     @property
-    def differs(self) -> bool:
-        return self.p_holm is not None and self.p_holm <= LEVEL
-
-    @property
     def verdict(self) -> Literal["better", "worse", "other", "same", "tie", "open", "gone", "new"]:
         """The change in a word.
 
@@ -100,11 +93,12 @@ class CellChange:
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
-        if not self.difference:
-            return "same" if self.difference == 0 else "open"
-        small = self.ratio is not None and abs(self.ratio) < self.margin
-        if small or not self.differs:
-            return "tie" if self.differs else "open"
+        if self.difference is None:
+            return "open"
+        more = self.ratio if self.ratio is not None else inf if self.difference else 0.0
+        decided = verdict_of(Gap(more, self.low, self.high, self.p), self.margin, self.p_holm)
+        if decided is not Verdict.BEHIND:
+            return "same" if decided is Verdict.SAME else "tie" if decided is Verdict.SMALL else "open"
         if self.direction == "none":
             return "other"
         if (self.difference > 0) != (self.direction == "higher"):
@@ -215,7 +209,7 @@ class _Comparer:
             before=one.value,
             after=two.value,
             documents=one.n if one.n == two.n and one.n else None,
-            margin=0.0 if info.family == self._of_losses else self._two.config.practical_margin,
+            margin=self._tables[1].margin(one.metric),
         )
         if one.value is None or two.value is None:
             gone = one if one.value is None else two
@@ -237,11 +231,6 @@ class _Comparer:
         if families[0] and families[1] and families[0].options != families[1].options:
             return f"{info.family}: its options are {families[0].options} and {families[1].options}"
         return "" if corpus == OWN_TEXTS else self._other_text.get(corpus, "")
-
-    @cached_property
-    def _of_losses(self) -> str | None:
-        metric = self._tables[1].with_role(Role.ROUND_TRIP)
-        return self._two.metrics[metric].family if metric else None
 
     @cached_property
     def _other_text(self) -> dict[str, str]:
@@ -318,15 +307,8 @@ def _timed(change: CellChange, one: Cell, two: Cell) -> CellChange:
     if not (one.ci_low and one.ci_high and two.ci_low and two.ci_high):
         return replace(change, reason="one of both has no interval")
     low, high = two.ci_low / one.ci_high - 1, two.ci_high / one.ci_low - 1
-    apart = not low <= 0 <= high
-    return replace(
-        change,
-        low=two.ci_low - one.ci_high,
-        high=two.ci_high - one.ci_low,
-        ratio_low=low,
-        ratio_high=high,
-        p_holm=LEVEL if apart else 1.0,
-    )
+    ends = two.ci_low - one.ci_high, two.ci_high - one.ci_low
+    return replace(change, low=ends[0], high=ends[1], ratio_low=low, ratio_high=high)
 
 
 def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:

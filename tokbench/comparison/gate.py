@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.comparison.compare import LEVEL, CellChange, Comparison
+from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import holm
+from tokbench.statistics.standings import LEVEL
 
 EVERY: Final = "each"
 """The word in brackets for every group."""

@@ -15,7 +15,7 @@ from tokbench.config.strict_yaml import Located
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.foundation.parsing import SIZES, parse_size
-from tokbench.results.blocks import MARGIN, MOST_LOST, ConfigFile
+from tokbench.results.blocks import LEAST_DOCUMENTS, LEAST_SHARE, MARGIN, MOST_LOST, ConfigFile
 from tokbench.tokenizers.options import GivenOptions, LocalPath, Options
 
 
@@ -124,8 +124,15 @@ class TopLevel(Options):
         default_factory=dict,
         description="share of each corpus in your text, such as {prose: 70, code: 30}; default: languages count alike",
     )
-    practical_margin: float = Field(
-        default=MARGIN, ge=0, lt=1, description="a smaller difference in tokens is a tie in the answer"
+    practical_margin: float = Field(default=MARGIN, ge=0, lt=1, description="a smaller relative difference is a tie")
+    least_share: float = Field(
+        default=LEAST_SHARE,
+        ge=0,
+        le=1,
+        description="a group with a smaller share of the bytes counts together with others like it, or not at all",
+    )
+    least_documents: int = Field(
+        default=LEAST_DOCUMENTS, ge=0, description="a group with fewer documents counts in the same way"
     )
     most_lost: float = Field(
         default=MOST_LOST, ge=0, le=1, description="a tokenizer that loses a larger share of characters is not ranked"
@@ -240,6 +247,8 @@ class Config:
     weights: dict[str, float] = field(default_factory=dict)
     """By corpus; empty where languages count alike."""
     practical_margin: float = MARGIN
+    least_share: float = LEAST_SHARE
+    least_documents: int = LEAST_DOCUMENTS
     most_lost: float = MOST_LOST
     study: dict[str, Any] = field(default_factory=dict)
     """Options by study, which only plugins can check."""

@@ -98,7 +98,11 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
     if top:
         config.name = top.name
         config.weights, config.practical_margin = dict(top.weights), top.practical_margin
-        config.most_lost = top.most_lost
+        config.most_lost, config.least_share, config.least_documents = (
+            top.most_lost,
+            top.least_share,
+            top.least_documents,
+        )
     # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = {name: _with_counts(entry, config) for name, entry in _tokenizers(config).items()}

@@ -46,8 +46,9 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Of a FOLDER every file
-    with text is read. Every file is counted as a whole. Tokenizers with the same ids have one row. Lossy
-    tokenizers are below the ranking. Ids of unverified names were compared with no other source.
+    with text is read. Every file is counted as a whole. Tokenizers with the same ids have one row. A tie differs from
+    the cheapest by less than 1%, or not significantly from file to file. Lossy tokenizers are below the ranking. Ids of
+    unverified names were compared with no other source.
 
     Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
@@ -108,6 +109,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "tokens": row.total,
                 "bytes_per_token": table.bytes_per_token(row),
                 "relative": table.relative(row),
+                "tie": row.tokenizer in table.ties,
                 "round_trip": row.round_trip.value,
                 "characters_lost": row.lost_characters,
                 "tokens_of_files": list(row.tokens),
@@ -154,6 +156,7 @@ def _cells(row: TextCost, table: CostTable) -> list[str]:
     lost = "?" if row.lost_characters is None else percent(row.lost_characters) if row.lost_characters else "0"
     numbers = ["-" if value is None else f"{value:.2f}" for value in (per, relative)]
     notes = ["unverified"] * table.unverified.issuperset([row.tokenizer, *row.also])
+    notes += ["tie"] * (row.tokenizer in table.ties and len(table.ties.difference(row.also)) > 1)
     notes += [f"also {', '.join(row.also)}"] * bool(row.also)
     name = row.tokenizer + f" ({'; '.join(notes)})" * bool(notes)
     lost += MARKS[row.round_trip]

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
@@ -18,7 +20,10 @@ from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.local_names import LocalNames, local_names
 from tokbench.registry.plugins import Registry
 from tokbench.registry.tokenizer_names import unverified
+from tokbench.results.blocks import MARGIN
 from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
+from tokbench.statistics.sample_units import SampleUnits
+from tokbench.statistics.standings import GroupNumber, Standing, UnitSums, standings
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.contract import CountsAlone
 from tokbench.tokenizers.facts import cautions
@@ -129,6 +134,8 @@ class CostTable:
     costs: list[TextCost]
     """The cheapest first, tokenizers with the same ids as one; behind them those that the rule of loss leaves out, and
     those that could not be counted."""
+    ties: frozenset[str] = frozenset()
+    """The cheapest that is ranked, and all that tie with it by :mod:`tokbench.statistics.standings`."""
     reference: str = ""
     """The tokenizer to compare with, if one was named."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -154,6 +161,14 @@ class CostTable:
 
     def bytes_per_token(self, cost: TextCost) -> float | None:
         return sum(self.sizes) / cost.total if cost.total else None
+
+
+def _standings(costs: Sequence[TextCost], sizes: Sequence[int]) -> list[Standing[str]]:
+    """Rank costs, a text being one unit."""
+    units, n_bytes = SampleUnits.numbered(len(sizes)), np.array(sizes, dtype=np.float64)
+    rows = {cost.tokenizer: UnitSums(above=n_bytes, below=np.array(cost.tokens, float), units=units) for cost in costs}
+    numbers = {name: [GroupNumber(float(n_bytes.sum() / sums.below.sum()), sums=sums)] for name, sums in rows.items()}
+    return standings(numbers, margin=MARGIN)
 
 
 def cost_of(
@@ -194,10 +209,14 @@ def cost_of(
             if isinstance(answer, WorkerDied):
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
-    costs.sort(key=lambda cost: (bool(cost.reason), not cost.round_trip.ranked, cost.total, order[cost.tokenizer]))
+    sizes = tuple(len(text.encode()) for text in texts)
+    costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
+    found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)
+    places = {each.contender: place for place, each in enumerate(found)}
     return CostTable(
-        sizes=tuple(len(text.encode()) for text in texts),
-        costs=_merged(costs),
+        sizes=sizes,
+        costs=_merged(sorted(costs, key=lambda cost: places.get(cost.tokenizer, len(places)))),
+        ties=frozenset(each.contender for each in found if each.verdict.ties),
         reference=reference,
         left_out=local.left_out,
         unverified=unverified(registry),

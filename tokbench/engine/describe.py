@@ -57,6 +57,8 @@ def describe_config(config: Config) -> RunConfig:
         formats=list(config.formats),
         weights=dict(config.weights),
         practical_margin=config.practical_margin,
+        least_share=config.least_share,
+        least_documents=config.least_documents,
         most_lost=config.most_lost,
     )
 

@@ -203,8 +203,8 @@ class _Finisher:
         }
         known = {place: state for place, state in every.items() if not isinstance(state, Failure)}
         measured = [name for name in names if any((name, group) in known for group in groups)]
-        most = self._plan.config.most_lost
-        return CorpusStates(corpus, design.parallel, design.reference, groups, measured, known, design.designed, most)
+        rules = self._plan.config.most_lost, self._plan.config.practical_margin
+        return CorpusStates(corpus, design.parallel, design.reference, groups, measured, known, design.designed, *rules)
 
     def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         for corpus in _corpora(self._plan, prepared):

@@ -38,7 +38,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.foundation.failures import Failure
-from tokbench.results.blocks import MOST_LOST
+from tokbench.results.blocks import MARGIN, MOST_LOST
 from tokbench.results.cells import Cell
 from tokbench.tokenizers.contract import Tokenizer
 
@@ -183,6 +183,8 @@ class CorpusStates(NamedTuple):
     """Its texts were chosen and not drawn, so that nothing is inferred from them."""
     most_lost: float = MOST_LOST
     """The highest character error rate of a tokenizer that is ranked."""
+    margin: float = MARGIN
+    """A smaller relative difference is a tie."""
 
 
 class CorpusOutcome(NamedTuple):

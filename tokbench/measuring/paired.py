@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,8 @@ from numpy.typing import NDArray
 from tokbench.measuring.sums import Sums
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
-from tokbench.statistics.jackknife import Spread, holm, leave_out, spread, too_few
+from tokbench.statistics.jackknife import Spread, leave_out, spread, too_few
 from tokbench.statistics.sample_units import SampleUnits
-
-K = TypeVar("K", bound=Hashable)
-
-_LEVEL: Final = 0.05
 
 
 class KeptSums:
@@ -66,23 +62,6 @@ class PairedChange(NamedTuple):
 
     without_units: bytes = b""
     """The difference with each unit left out, as float64[u]; copies of a tokenizer have the same."""
-
-    @property
-    def of_copies(self) -> bool:
-        """``True`` if it is 0 whatever unit is left out: the two have the same sums in each, as with equal ids."""
-        return self.low == self.high == 0
-
-
-def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> bool:
-    """Tell whether the sums of a paired comparison are there: both parts of both ratios.
-
-    >>> one = Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.full(6, 4.0)})
-    >>> has_pair(one, one, ("bytes", "tokens")), has_pair(one, None, ("bytes", "tokens")), has_pair(one, one, ())
-    (True, False, False)
-    """
-    if one is None or two is None:
-        return False
-    return bool(ratio_of) and set(ratio_of) <= one.columns.keys() & two.columns.keys()
 
 
 def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
@@ -135,25 +114,6 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
     return PairedChange(low - 1, high - 1, spread=its_spread)
 
 
-def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
-    """Return the keys of the differences that are not significant: whose p-value is above 0.05 after Holm's correction.
-
-    Copies, which have the same sums in each sampling unit, count once, and one of the first is not tested. A difference
-    without a p-value is not among them.
-
-    >>> sorted(not_told_apart({"a": PairedChange(p=0.001), "b": PairedChange(p=0.3), "c": PairedChange()}))
-    ['b']
-    >>> one, other = PairedChange(p=0.03), PairedChange(p=0.02)
-    >>> sorted(not_told_apart({"one": one, "its copy": one, "other": other}))
-    []
-    """
-    compared = {key: change for key, change in differences.items() if change.p is not None}
-    tested = {key: change for key, change in compared.items() if not change.of_copies}
-    corrected = holm([change.p or 0.0 for change in tested.values()], list(tested.values()))
-    different = {key for key, p in zip(tested, corrected, strict=True) if p <= _LEVEL}
-    return compared.keys() - different
-
-
 class _Pair(NamedTuple):
     """Two ratios over the same documents."""
 
@@ -172,7 +132,7 @@ class _Pair(NamedTuple):
         if not ratio_of:
             return "not a ratio of sums, so it has no interval"
         above, below = ratio_of
-        if one is None or two is None or not has_pair(one, two, ratio_of):
+        if one is None or two is None or not set(ratio_of) <= one.columns.keys() & two.columns.keys():
             return "the sums behind it are not kept, so it has no interval"
         *pair, units = one.paired(two)
         a, b = ((sums.columns[above], sums.columns[below]) for sums in pair)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
@@ -15,8 +14,7 @@ from tokbench.measuring.sums import PairedSums, Sums, compared_sums
 from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import LEAST_UNITS, holm, leave_out, spread, too_few
-
-_LEVEL = 0.05
+from tokbench.statistics.standings import LEVEL, GroupNumber, UnitSums, places
 
 
 class PairsMetric(PairedSums):
@@ -31,13 +29,12 @@ class PairsMetric(PairedSums):
                 name: sums if isinstance(sums, str) else _untrusted(states, sums) for name, sums in known.items()
             }
             compared = {n: sums for n, sums in known.items() if not isinstance(sums, str) and not reasons[n]}
-            tested = _corrected(list(_differences(states.corpus, group, compared)), compared)
-            behind = Counter(pair.other for pair in tested if pair.differ)
+            ranks = places({name: [_number(sums)] for name, sums in compared.items()}, margin=states.margin)
             for name, reason in reasons.items():
                 documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
-                rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
+                rank = NotApplicable(reason) if reason else Measured(ranks[name], documents)
                 values[name, group] = {"rank": rank}
-            pairs += tested
+            pairs += _corrected(states.corpus, group, compared)
         return CorpusOutcome(values, pairs)
 
 
@@ -49,13 +46,22 @@ def _untrusted(states: CorpusStates, sums: Sums) -> str:
     return too_few(units, int(sums.units.documents[used].sum())) if units < LEAST_UNITS else ""
 
 
-def _corrected(pairs: Sequence[PairComparison], sums: Mapping[str, Sums]) -> list[PairComparison]:
+def _number(sums: Sums) -> GroupNumber:
+    """Return characters per token, as all are of the same text."""
+    above, below = sums.columns["characters"], sums.columns["tokens"]
+    return GroupNumber(float(above.sum() / below.sum()), sums=UnitSums(above=above, below=below, units=sums.units))
+
+
+def _corrected(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
+    """Yield all pairs; copies, which have the same tokens in every unit, count once and do not differ."""
     units = {name: own_sums.columns["tokens"].tobytes() for name, own_sums in sums.items()}
+    pairs = list(_differences(corpus, group, sums))
     hypotheses = [frozenset({units[pair.tokenizer], units[pair.other]}) for pair in pairs]
     tested = {hypothesis: pair.p for hypothesis, pair in zip(hypotheses, pairs, strict=True) if len(hypothesis) > 1}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
-    found = ((pair, corrected.get(hypothesis, 1.0)) for hypothesis, pair in zip(hypotheses, pairs, strict=True))
-    return [replace(pair, p_holm=p, differ=p <= _LEVEL) for pair, p in found]
+    for hypothesis, pair in zip(hypotheses, pairs, strict=True):
+        p = corrected.get(hypothesis, 1.0)
+        yield replace(pair, p_holm=p, differ=p <= LEVEL)
 
 
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
@@ -91,11 +97,12 @@ SPEC: Final = MetricFamily(
     text=PairsMetric,
     values=(
         Metric("rank", "rank", "lower", role=Role.RANK).means(
-            "1 + tokenizers that need significantly fewer tokens",
-            "Rank by number of tokens; 1 if no tokenizer needs significantly fewer. Every two tokenizers are compared "
-            "on the same documents by a paired jackknife. Holm's correction over all pairs of a group, in which "
-            "copies count once, keeps false differences to at most 1 group in 20. A tokenizer that loses too much "
-            "text in a group has no rank there. Where documents are too few for intervals, no tokenizer has one.",
+            "1 + tokenizers with a better rank, copies counted once",
+            "Rank by number of tokens. The tokenizer with the fewest has rank 1, and so has every tie: it "
+            "needs less than `practical_margin` more, or not significantly more, by a paired jackknife on the same "
+            "documents and Holm's correction over all comparisons with the first. The best of the others has the next "
+            "rank, with its ties. A tokenizer that loses too much text in a group has no rank there. Where documents "
+            "are too few for intervals, no tokenizer has one.",
         ),
     ),
 )

@@ -55,7 +55,7 @@ class Plots:
 
     def bar(self, corpus: str = "") -> Pictures:
         """Return ranked bars of compression, best first: over all texts that count, or over one corpus."""
-        several = corpus and len({part.corpus for part in self._report.answer.slices}) > 1
+        several = corpus and len({name for part in self._report.answer.slices for name in part.corpora}) > 1
         names = [f"ranked-{place}" if several else "ranked" for place in find_corpora(self._report, corpus)]
         return self._named("overview", names, "it has no compression; .frame has the reasons")
 

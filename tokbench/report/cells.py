@@ -29,9 +29,9 @@ _NO_INTERVAL_LEGEND: Final = "grey: no interval, because of too few documents"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
-    "bold: the best of a column and any not significantly different from it, unless most are equal or none can be "
-    "compared; results with †, ‡ or ? and baselines do not compete; numbers that cannot be compared document by "
-    "document, such as speeds, tie if their intervals overlap"
+    "bold: the best of a column and any that ties with it, by less than the practical margin or not significantly "
+    "different, unless most are equal or none can be compared; results with †, ‡ or ? and baselines do not compete; "
+    "numbers that cannot be compared document by document, such as speeds, tie if their intervals overlap"
 )
 NOT_CHECKED_LEGEND: Final = (
     "nothing is bold where a loss could look better: this run has no round trip; add roundtrip to its metrics"
@@ -103,6 +103,7 @@ class Series:
     Attributes:
         unit: empty if the cells differ.
         cells: by tokenizer, in the order of the run.
+        over: ``all bytes`` if large groups weigh more, where the answer counts groups alike; else empty.
     """
 
     metric: str
@@ -113,6 +114,12 @@ class Series:
     unit: str
     direction: str
     cells: Mapping[str, DisplayCell]
+    over: str = ""
+
+    @property
+    def place(self) -> str:
+        """The corpus, and over what its number is."""
+        return ", ".join(filter(None, [self.corpus, self.over]))
 
     @property
     def unit_label(self) -> str:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from tokbench.corpus.languages import language_names
 from tokbench.foundation.errors import ResultsError
 from tokbench.measuring.metric import Role
-from tokbench.measuring.paired import (
-    KeptSums,
-    PairedChange,
-    not_told_apart,
-    paired_difference,
-    paired_quotient,
-)
-from tokbench.measuring.plan import DESIGNED
+from tokbench.measuring.paired import KeptSums
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.cells import (
@@ -35,10 +27,11 @@ from tokbench.report.round_trips import RoundTrips
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
-
-K = TypeVar("K", bound=Hashable)
+from tokbench.statistics.standings import GroupNumber, UnitSums, leaders, standings
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
+
+ALL_BYTES: Final = "all bytes"
 
 MOST_GROUPS: Final = 200
 """The most groups of a corpus in a report; ``results.csv`` has all."""
@@ -192,7 +185,9 @@ class CellTables:
             for name, cell in cells.items()
         }
         label = self.label(metric)
-        return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
+        whole = group == WHOLE and len(self.groups(metric, corpus)) > 1 and not self.corpus(corpus).designed
+        over = ALL_BYTES if whole and metric == self.with_role(Role.TEXT_PER_TOKEN) else ""
+        return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown, over)
 
     def display(self, cell: Cell, style: Style, *, best: bool, round_trip: RoundTrip | None = None) -> DisplayCell:
         """Return a cell as reports show it; ``round_trip`` replaces its round trip in this run."""
@@ -245,9 +240,10 @@ class CellTables:
         return sorted(pool, key=lambda cell: sign * (cell.value or 0.0))
 
     def level_with_best(self, metric: str, corpus: str, group: str = WHOLE) -> set[str]:
-        """Return the best tokenizers at a place with their ties, by :func:`level_with`.
+        """Return the best tokenizers at a place with their ties, by :mod:`tokbench.statistics.standings`.
 
-        Empty if fewer than two compete or most are equal; only the :data:`MOST_TOKENIZERS` nearest are compared.
+        Empty if fewer than two compete, most are equal, or there is no evidence; only the :data:`MOST_TOKENIZERS`
+        nearest are compared.
         """
         place = metric, corpus, group
         if place not in self._level:
@@ -257,44 +253,40 @@ class CellTables:
     def _find_level(self, metric: str, corpus: str, group: str) -> set[str]:
         info = self.metric(metric)
         pool = self.competing(metric, corpus, group) if info.direction != "none" else []
-        if not info.by_output:
-            return self._level_in(pool)
-        shapes = dict.fromkeys(self.tokenizer(cell.tokenizer).returns for cell in pool)
-        level = (self._level_in([c for c in pool if self.tokenizer(c.tokenizer).returns == shape]) for shape in shapes)
-        return set[str]().union(*level)
+        shapes = dict.fromkeys(self.tokenizer(cell.tokenizer).returns if info.by_output else "" for cell in pool)
+        shaped = [
+            [c for c in pool if not info.by_output or self.tokenizer(c.tokenizer).returns == shape] for shape in shapes
+        ]
+        return set[str]().union(*map(self._level_in, shaped))
 
     def _level_in(self, pool: Sequence[Cell]) -> set[str]:
-        if len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
-            return set()
-        top, *others = pool
-        equal = {cell.tokenizer for cell in pool if cell.value == top.value}
-        # Then bold says nothing.
-        if 2 * len(equal) > len(pool):
+        # One alone cannot be compared, and where most are equal bold says nothing.
+        if len(pool) < 2 or 2 * sum(cell.value == pool[0].value for cell in pool) > len(pool):  # noqa: PLR2004
             return set()
         # Holm's correction multiplies the p-values of the nearest ones, which are the largest, by their own number.
-        nearest = others[: MOST_TOKENIZERS - 1]
-        timed = self.metric(top.metric).timed
-        differences = {} if timed else {cell.tokenizer: self.paired(top, cell) for cell in nearest}
-        return level_with(top.tokenizer, {cell.tokenizer: cell for cell in (top, *nearest)}, differences)
+        numbers = {cell.tokenizer: [self.number(cell)] for cell in pool[:MOST_TOKENIZERS]}
+        metric = pool[0].metric
+        return leaders(standings(numbers, higher=self.higher(metric), margin=self.margin(metric)))
 
-    def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
-        return not_told_apart({other.tokenizer: self.paired(top, other) for other in others})
+    def higher(self, metric: str) -> bool:
+        return self.metric(metric).direction == "higher"
 
-    def paired(self, one: Cell, two: Cell) -> PairedChange:
-        """Return the second minus the first, paired by documents."""
-        if self.corpus(one.corpus).designed:
-            return PairedChange(reason=DESIGNED)
-        return paired_difference(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
+    def margin(self, metric: str) -> float:
+        """Return the relative difference below which numbers of a metric tie; 0 for losses of text."""
+        info, losses = self.metric(metric), self.metric(self.with_role(Role.ROUND_TRIP)).family
+        return 0.0 if losses and info.family == losses else self.results.config.practical_margin
 
-    def paired_quotient(self, one: Cell, two: Cell) -> PairedChange:
-        """Return the second divided by the first, minus 1."""
-        if self.corpus(one.corpus).designed:
-            return PairedChange(reason=DESIGNED)
-        return paired_quotient(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
-
-    def _sums_of(self, one: Cell, two: Cell) -> tuple[Sums | None, Sums | None]:
-        first, second = (self.sums(cell.metric, cell.corpus, cell.group, cell.tokenizer) for cell in (one, two))
-        return first, second
+    def number(self, cell: Cell) -> GroupNumber:
+        """Return a number as it is ranked: with the sums behind it, or with its interval; bare on curated texts."""
+        if self.corpus(cell.corpus).designed:
+            return GroupNumber(cell.value or 0.0)
+        info = self.metric(cell.metric)
+        own = None if info.timed else self.sums(cell.metric, cell.corpus, cell.group, cell.tokenizer)
+        sums = None
+        if own and info.ratio_of and own.columns.keys() >= set(info.ratio_of):
+            above, below = (own.columns[name] for name in info.ratio_of)
+            sums = UnitSums(above=above, below=below, units=own.units) if below.any() else None
+        return GroupNumber(cell.value or 0.0, cell.ci_low, cell.ci_high, sums)
 
     def sums(self, metric: str, corpus: str, group: str, tokenizer: str) -> Sums | None:
         """Return the sums of a metric's family at a place; ``None`` if the run did not keep them."""
@@ -316,63 +308,11 @@ class CellTables:
         return self.comparable(cell) and self.round_trip(cell).ranked
 
 
-class HasEnds(Protocol):
-    """A number that may have an interval."""
-
-    @property
-    def value(self) -> float | None: ...
-
-    @property
-    def ci_low(self) -> float | None: ...
-
-    @property
-    def ci_high(self) -> float | None: ...
-
-
 def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
 
 
-def level_with(top: K, numbers: Mapping[K, HasEnds], differences: Mapping[K, PairedChange]) -> set[K]:
-    """Return the best number, whose key is ``top``, and its ties, as far as there is evidence; else nothing.
-
-    A number ties if its paired comparison with the best, in ``differences``, shows no significant difference. Without
-    one, it ties if their intervals overlap. A number without either does not tie. It is behind if a number nearer to
-    the best is behind by evidence; if none is, none is best.
-
-    >>> numbers = {name: Cell(name, "c", "*", "m", value, ci_low=low, ci_high=high) for name, value, low, high in
-    ...     (("a", 3.6, 3.5, 3.7), ("b", 3.5, 3.4, 3.6), ("c", 3.0, 2.9, 3.1), ("d", 1.0, None, None))}
-    >>> sorted(level_with("a", numbers, {}))
-    ['a', 'b']
-    >>> sorted(level_with("a", numbers, {"b": PairedChange(p=0.01)}))
-    ['a']
-    >>> level_with("d", numbers, {})
-    set()
-    """
-    near = not_told_apart(differences)
-    best = numbers[top]
-    level, behind, unknown = {top}, list[float](), list[float]()
-    for key, number in numbers.items():
-        distance = abs((number.value or 0.0) - (best.value or 0.0))
-        if key == top or not distance:
-            level.add(key)
-            continue
-        compared = differences.get(key, PairedChange()).p is not None
-        if not compared and not (has_interval(number) and has_interval(best)):
-            unknown.append(distance)
-        elif key in near if compared else intervals_overlap(number, best):
-            level.add(key)
-        else:
-            behind.append(distance)
-    return set() if unknown and min(unknown) < min(behind, default=math.inf) else level
-
-
-def has_interval(number: HasEnds) -> bool:
-    """Tell whether a number has an interval."""
-    return number.ci_low is not None and number.ci_high is not None
-
-
-def intervals_overlap(one: HasEnds, other: HasEnds) -> bool:
+def intervals_overlap(one: Cell, other: Cell) -> bool:
     """Tell whether two intervals overlap; ``False`` without intervals."""
     if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
         return False

@@ -24,7 +24,13 @@ class ConfigFile:
 
 
 MARGIN: Final = 0.01
-"""A smaller difference in tokens is a tie in the words of an answer."""
+"""A smaller relative difference is a tie."""
+
+LEAST_SHARE: Final = 0.01
+"""A group with a smaller share of the bytes of a run does not count alike."""
+
+LEAST_DOCUMENTS: Final = 10
+"""Nor does one with fewer documents."""
 
 MOST_LOST: Final = 1e-3
 """A tokenizer that loses a larger share of the characters of a corpus, beyond canonical equivalence, is not ranked."""
@@ -53,7 +59,10 @@ class RunConfig:
     weights: dict[str, float] = field(default_factory=dict)
     """By corpus, its share in the reader's text; empty where languages count alike."""
     practical_margin: float = MARGIN
-    """A smaller difference in tokens is a tie in the words of the answer."""
+    """A smaller difference in tokens is a tie."""
+    least_share: float = LEAST_SHARE
+    """A group with a smaller share of the bytes does not count alike; nor does one with fewer ``least_documents``."""
+    least_documents: int = LEAST_DOCUMENTS
     most_lost: float = MOST_LOST
     """The largest share of characters lost of a tokenizer that is ranked."""
 

@@ -220,22 +220,6 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: Sam
     return interval(float(above.sum()) / total if total else 0.0, leave_out(above, below), units)
 
 
-def median_interval(values: NDArray[np.float64]) -> Interval:
-    """Return the 95% interval of the median of independent values, by the sign test.
-
-    It goes from the k-th smallest to the k-th largest of n values, k = floor((n - 1.96 sqrt(n)) / 2) (Conover 1999,
-    "Practical Nonparametric Statistics", 3.2).
-
-    >>> median_interval(np.arange(1.0, 21.0))[:2]
-    (5.0, 16.0)
-    """
-    ordered, n = np.sort(values), len(values)
-    k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
-    if k < 1 or ordered[k - 1] == ordered[n - k]:
-        return Interval(None, None, f"too few documents for an interval: {n}, or all have the same value")
-    return Interval(float(ordered[k - 1]), float(ordered[n - k]))
-
-
 @cache
 def student_t(freedom: int) -> float:
     """Return the 97.5% quantile of Student's t, from the normal quantile by Cornish and Fisher's expansion.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -29,6 +29,7 @@ _ROWS: Final = {
     "csv": "csv",
     "tsv": "csv",
 }
+_KILOBYTE: Final = 1000
 _MANY, _FEW = 20, 5  # groups, and files that are left out for one reason, that are named
 
 
@@ -146,25 +147,30 @@ def file_texts(texts: Texts) -> Iterator[tuple[str, str]]:
 def corpora_of(texts: Texts) -> dict[str, FolderCorpus]:
     """Return the corpora of texts: prose and rows by language, and code by programming language."""
     corpora: dict[str, FolderCorpus] = {}
+    languages = any(language for _, _, _, language, *_ in texts.kinds)
     for (is_code, has_rows, source, language, *options), files in sorted(texts.kinds.items()):
-        part = "language" if is_code else _naming_part([parts_of(path) for path in files])
+        part = "language" if is_code else _naming_part([parts_of(path) for path in files], beside_languages=languages)
+        one = language or ("" if part else source if has_rows else "prose")  # the one group of all its files
         groups: dict[str, list[Path]] = {}
         for path in files:
             named = "group" in dict(options)
-            for group in _groups(path, source, tuple(options)) if named else [language or parts_of(path)[part]]:
+            for group in _groups(path, source, tuple(options)) if named else [one or parts_of(path)[part]]:
                 groups.setdefault(group, []).append(path)
         name = "code" if is_code else source if has_rows else language or "prose"
         number = 1 + sum(known.partition("_")[0] == name for known in corpora)
         name += f"_{number}" * (number > 1)
         pattern = f"{glob.escape((texts.root / language).as_posix())}/**/*" if language else texts.pattern
-        keys = {"path": pattern, "group": language or f"{{{part}}}", **dict(options)}
+        keys = {"path": pattern, "group": one or f"{{{part}}}", **dict(options)}
         corpora[name] = FolderCorpus(source, keys, is_code, dict(sorted(groups.items())))
     return corpora
 
 
-def _naming_part(files: Sequence[Mapping[str, str]]) -> str:
-    """Return the part of the paths that names the language of most files; of all files if it ends the stem."""
-    best, most = "stem" if len({parts["stem"] for parts in files}) <= _MANY else "parent", 0
+def _naming_part(files: Sequence[Mapping[str, str]], *, beside_languages: bool) -> str:
+    """Return the part of the paths that names the language of most files; of all files if it ends the stem.
+
+    Empty if none does: then all files are one group. Beside folders of languages the stem picks them from the others.
+    """
+    best, most = "stem" if beside_languages or len(files) == 1 else "", 0
     for part in ("parent", "stem", "suffix", "last", "first"):
         languages = [parts[part] for parts in files if is_language(parts[part])]
         needed = len(files) if part in {"first", "last"} else 0 if len(set(languages)) > 1 else len(files) / 2
@@ -200,11 +206,17 @@ def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> 
 
     if corpus.source == "text":
         keys = min(keys, {**keys, "groups": list(corpus.groups)}, key=lambda keys: len(others(keys)))
-        keys["document"] = documents_of_code(len(files), holdout) if corpus.is_code else "line"
+        keys["document"] = _document(files, holdout) if corpus.is_code else "line"
     if left := others(keys):
         keys["leave_out"] = [glob.escape(path.relative_to(texts.root).as_posix()) for path in left]
     keys["path"] = (Path(os.path.relpath(".", base)) / corpus.keys["path"]).as_posix()
     return {"source": corpus.source, **keys, **({"holdout": holdout} if holdout else {})}
+
+
+def _document(files: Collection[Path], holdout: float) -> str:
+    """Return what one document of code is; less than a kilobyte has no ten paragraphs, and stays in files."""
+    small = sum(path.stat().st_size for path in files) < _KILOBYTE
+    return "file" if small else documents_of_code(len(files), holdout or 1.0)
 
 
 def describe(texts: Texts, corpora: Mapping[str, FolderCorpus]) -> Iterator[str]:

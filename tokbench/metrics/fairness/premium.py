@@ -12,7 +12,8 @@ from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import Measured
 from tokbench.measuring.sums import Sums
 from tokbench.statistics.inequality import gini_coefficient
-from tokbench.statistics.jackknife import Interval, interval, median_interval
+from tokbench.statistics.jackknife import Interval, interval
+from tokbench.statistics.quantiles import median_interval
 from tokbench.statistics.sample_units import SampleUnits
 
 _LEAST = 0.5

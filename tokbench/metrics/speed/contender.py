@@ -11,12 +11,12 @@ from typing import Final, NamedTuple, TypeVar
 
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.metric import TimedText
-from tokbench.metrics.speed.timing import median_interval
 from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.statistics.quantiles import median_interval
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 LEAST_ROUNDS: Final = 6
-"""A median of fewer has no interval: :func:`.timing.median_interval`."""
+"""A median of fewer has no interval: :func:`tokbench.statistics.quantiles.median_interval`."""
 
 
 class Place(NamedTuple):
@@ -28,9 +28,7 @@ class Place(NamedTuple):
     metric: str
     unit: str
 
-    def with_value(
-        self, value: float, interval: tuple[float | None, float | None], count: int, of: str, needs: str = ""
-    ) -> Cell:
+    def with_value(self, value: float, interval: Sequence[float | None], count: int, of: str, needs: str = "") -> Cell:
         """Return a cell; without an interval, ``count`` values of a kind (``of``) are too few.
 
         >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").caution
@@ -42,7 +40,7 @@ class Place(NamedTuple):
 
     def of_rounds(self, values: Sequence[float], of: str = "rounds") -> Cell:
         """Return a cell with the median."""
-        return self.with_value(median(values), median_interval(values), len(values), of, f"it needs {LEAST_ROUNDS}")
+        return self.with_value(median(values), median_interval(values)[:2], len(values), of, f"it needs {LEAST_ROUNDS}")
 
     def without_value(self, reason: str, status: Status = Status.NOT_APPLICABLE) -> Cell:
         return Cell(*self[:4], unit=self.unit, status=status, reason=reason)

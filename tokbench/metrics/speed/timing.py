@@ -1,4 +1,4 @@
-"""Times a call, and computes statistics of timings."""
+"""Times a call, and computes means of timings."""
 
 from __future__ import annotations
 
@@ -51,8 +51,6 @@ def calibrate(call: Callable[[], object], min_time: float) -> int:
 LEAST_PROCESSES: Final = 5
 """A mean of fewer has no interval."""
 
-_TAIL: Final = 0.025
-
 
 class Mean(NamedTuple):
     """A mean with its interval."""
@@ -61,47 +59,6 @@ class Mean(NamedTuple):
     low: float | None
     """95%; ``None`` with too few values."""
     high: float | None
-
-
-def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
-    """Return the narrowest symmetric interval of order statistics that covers the median with at least 95%.
-
-    >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    (2, 9)
-    >>> median_interval([1, 2, 3, 4, 5])
-    (None, None)
-    """
-    return quantile_interval(values, 0.5)
-
-
-def quantile_interval(values: Sequence[float], share: float) -> tuple[float, float] | tuple[None, None]:
-    """Return an interval of order statistics that covers a quantile with at least 95%; ``None`` with too few values.
-
-    The k-th smallest of n is above the quantile q with probability P(B(n, q) < k), whatever the distribution (Conover,
-    Practical Nonparametric Statistics, 3.2). Each side is missed with at most 2.5%.
-
-    >>> quantile_interval(range(1, 1001), 0.95)
-    (936, 964)
-    >>> quantile_interval(range(1, 101), 0.99)
-    (None, None)
-    """
-    n, low, below = len(values), 0, 0.0
-    high = None
-    for k in range(n + 1):  # below = P(B < k)
-        if below <= _TAIL:
-            low = k
-        if high is None and below >= 1 - _TAIL:
-            high = k
-        below += _binomial(n, k, share)
-    if not low or high is None:
-        return None, None
-    ordered = sorted(values)
-    return ordered[low - 1], ordered[high - 1]
-
-
-def _binomial(n: int, k: int, share: float) -> float:
-    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
 
 
 def mean_of_processes(values: Sequence[float]) -> Mean:

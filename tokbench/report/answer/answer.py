@@ -10,12 +10,13 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
-from tokbench.report.answer.slices import Kind, Slice, of_kind, text_slices
-from tokbench.report.answer.words import join, more, percent
+from tokbench.report.answer.slices import Division, Kind, Slice, TextGroup, amount, divide, of_kind, text_groups
+from tokbench.report.answer.words import MOST_NAMES, join, more, percent
 from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
 from tokbench.report.tables import CellTables, has_interval, intervals_overlap
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
+from tokbench.statistics.jackknife import LEAST_UNITS
 
 _MOST_SLICES: Final = 8
 """With more slices than these, languages are counted and not listed."""
@@ -33,7 +34,7 @@ _INSERTED: Final = {"U+0020": "a space", "U+000A": "a line end", "U+0009": "a ta
 TEXT_NAMES: Final = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer of a run.
 
@@ -42,12 +43,14 @@ class Answer:
         lines: the rest, by subject.
         ranking: all ranked tokenizers over all slices that count.
         slices: the texts that count.
+        left_out: the groups that do not, because there is too little of them.
     """
 
     text: str = ""
     lines: Sequence[AnswerLine] = ()
     ranking: Ranking = field(default_factory=lambda: Ranking((), ()))
     slices: Sequence[Slice] = ()
+    left_out: Sequence[TextGroup] = ()
 
     @property
     def sentences(self) -> list[str]:
@@ -70,7 +73,8 @@ class Answer:
 def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     """Return the answer; ``further`` lines, such as a vocabulary size, come after the ranking."""
     config = tables.results.config
-    slices = text_slices(tables, config.weights)
+    division = _division(tables)
+    slices = division.counted
     if not slices:
         return Answer(lines=[*_designed(tables, config), *_speed(tables), *further])
     published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
@@ -80,17 +84,17 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
         *maker.published(published, alone=not own),
         *maker.own(published, own, sized=any(line.label == OWN for line in further)),
         *(line for line in further if line.label != CONFIDENCE),
-        *_losses(tables, config, list(dict.fromkeys(part.corpus for part in slices))),
+        *_losses(tables, config, list(dict.fromkeys(corpus for part in slices for corpus in part.corpora))),
         *_speed(tables),
         *_confidence(tables, slices, ranking, [line for line in further if line.label == CONFIDENCE]),
     ]
-    return Answer(text=_text(slices, config), lines=lines, ranking=ranking, slices=slices)
+    return Answer(_text(division, config), lines, ranking, slices, division.left_out)
 
 
 def overall(tables: CellTables) -> Ranking:
     """Rank all tokenizers over all texts, or the published ones alone where training has seen some of these."""
     config = tables.results.config
-    slices = text_slices(tables, config.weights)
+    slices = _division(tables).counted
     published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
     ranking = rank(tables, slices, tables.tokenizers, config.practical_margin)
     if published and len(ranking.slices) < len(slices):
@@ -98,13 +102,30 @@ def overall(tables: CellTables) -> Ranking:
     return ranking
 
 
-def _text(slices: Sequence[Slice], config: RunConfig) -> str:
-    """Say what was measured, and how it counts.
+def _division(tables: CellTables) -> Division:
+    config = tables.results.config
+    return divide(text_groups(tables, config.weights), config.weights, config)
 
-    >>> parts = [Slice("a", name, name, Kind.OTHER, 0.5, size) for name, size in (("news", 300), ("mail", 100))]
-    >>> _text(parts, RunConfig())
-    'For your texts: 75% news, 25% mail. Each counts alike, whatever its share.'
+
+def _text(division: Division, config: RunConfig) -> str:
+    """Say what was measured, how it counts, and what does not.
+
+    >>> groups = [TextGroup("a", name, name, Kind.OTHER, size, 60) for name, size in (("news", 3000), ("mail", 1000))]
+    >>> _text(divide([*groups, TextGroup("a", "json", "JSON", Kind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
+    'For your texts: 75% news, 25% mail. Each counts alike, whatever its share. Left out: 1 document of JSON, 31 bytes.'
     """
+    return " ".join([_counted(division.counted, config), *_left_out(division.left_out)])
+
+
+def _left_out(groups: Sequence[TextGroup]) -> Iterator[str]:
+    """Name the groups that are too small, by kind."""
+    pools = [[group for group in groups if group.kind == kind] for kind in Kind]
+    named = [(pool[0].label if len(pool) == 1 else pool[0].kind.value, pool) for pool in pools if pool]
+    if named:
+        yield f"Left out: {'; '.join(amount(pool, label) for label, pool in named)}."
+
+
+def _counted(slices: Sequence[Slice], config: RunConfig) -> str:
     alike = "by the weights of the configuration" if config.weights else "each counts alike, whatever its share"
     if len(slices) > _MOST_SLICES:
         alike = alike.partition(", whatever")[0]
@@ -141,7 +162,8 @@ class _LineMaker:
         ranking = self.rank(names)
         if ranking.standings:
             label = PUBLISHED if len(ranking.standings) > 1 or not alone else "Tokens"
-            said = [_ranked(ranking), *self._summed(ranking), *self._where(ranking, names)]
+            said = [self._ranked(ranking), *_same(self._tables, ranking), *self._summed(ranking)]
+            said += self._where(ranking, names)
             yield AnswerLine(label, tuple(said), ranks=True, leads=1)
 
     def own(self, published: Sequence[str], own: Sequence[str], *, sized: bool) -> Iterator[AnswerLine]:
@@ -149,35 +171,43 @@ class _LineMaker:
         ranking, best = self.rank(own), self.rank(published)
         if not ranking.standings or sized:
             return
-        said = [_ranked(ranking)]
-        if seen := list(dict.fromkeys(part.corpus for part in self._slices if part not in ranking.slices)):
+        said = [self._ranked(ranking)]
+        unseen = [part for part in self._slices if part not in ranking.slices]
+        if seen := list(dict.fromkeys(corpus for part in unseen for corpus in part.corpora)):
             said.append(f"That is without {join(seen)}: training has seen it.")
         if best.standings:
             both = self.rank([ranking.best, best.best])
             said.append(_beside(both, ranking.best, best.best))
         yield AnswerLine(OWN, tuple(said), ranks=True, leads=1)
 
-    def _summed(self, ranking: Ranking) -> Iterator[str]:
-        """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one.
+    def _ranked(self, ranking: Ranking) -> str:
+        per_token = f"{ranking.bytes_per_token:.2f} bytes per token{self._aside(ranking)}"
+        if len(ranking.standings) == 1:
+            return f"{ranking.best}: {per_token}."
+        ties, behind = ranking.ties, ranking.behind
+        head = f"{join(ties)} tie for the fewest tokens" if len(ties) > 1 else f"{ties[0]} uses the fewest tokens"
+        after = f"; {behind[0].tokenizer} uses {more(behind[0].more, behind[0].low, behind[0].high)}" if behind else ""
+        return f"{head}: {per_token}{after}."
 
-        Of one tokenizer alone, say its bytes per token over all bytes, which tables show.
-        """
-        totals: dict[str, float] = {}
-        n_bytes = 0.0
-        metric = self._tables.with_role(Role.TEXT_PER_TOKEN)
-        for standing in ranking.standings:
-            sums = [self._tables.sums(metric, part.corpus, part.group, standing.tokenizer) for part in self._slices]
-            if all(sums):
-                totals[standing.tokenizer] = sum(float(part.columns["tokens"].sum()) for part in sums if part)
-                n_bytes = sum(float(part.columns["bytes"].sum()) for part in sums if part)
-        if len(ranking.standings) == 1 < len(self._slices) and totals:
-            per_token = n_bytes / totals[ranking.best]
-            if f"{per_token:.2f}" != f"{ranking.bytes_per_token:.2f}":
-                yield f"Summed over all bytes it is {per_token:.2f}."
-        best = min(totals, key=lambda name: totals[name], default=ranking.best)
-        if best not in ranking.ties and totals[ranking.best] / totals[best] - 1 >= self._config.practical_margin:
-            behind = percent(totals[ranking.best] / totals[best] - 1)
-            yield f"Summed over all bytes, {best} uses the fewest tokens, {ranking.best} {behind} more."
+    def _aside(self, ranking: Ranking) -> str:
+        """Return over what the mean is, and the number over all bytes where that is another one."""
+        over_all = {name: f"{ranking.over_all[name]:.2f}" for name in ranking.ties[:MOST_NAMES] if ranking.over_all}
+        if set(over_all.values()) <= {f"{ranking.bytes_per_token:.2f}"}:
+            return ""
+        alike = "by weight" if self._config.weights else f"{kinds_of(ranking.slices)} alike"
+        if len(over_all) == 1:
+            return f", {alike} ({over_all[ranking.best]} over all bytes)"
+        return f", {alike} (over all bytes {', '.join(f'{name} {value}' for name, value in over_all.items())})"
+
+    def _summed(self, ranking: Ranking) -> Iterator[str]:
+        """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one, and why."""
+        best = max(ranking.over_all, key=ranking.over_all.__getitem__, default=ranking.best)
+        beyond = ranking.over_all[best] / ranking.over_all[ranking.best] - 1 if ranking.over_all else 0.0
+        if best not in ranking.ties and beyond >= self._config.practical_margin:
+            most = max(ranking.slices, key=lambda part: part.size)
+            share = percent(most.size / sum(part.size for part in ranking.slices))
+            said = f"{best} uses the fewest tokens, {ranking.best} {percent(beyond)} more"
+            yield f"Over all bytes, {said}: {most.label} is {share} of them."
 
     def _where(self, ranking: Ranking, names: Sequence[str]) -> Iterator[str]:
         """Name the winners by language and kind, if not all are the same."""
@@ -198,14 +228,19 @@ class _LineMaker:
                 yield from ((part.label, [part]) for part in parts)
 
 
-def _ranked(ranking: Ranking) -> str:
-    per_token = f"{ranking.bytes_per_token:.2f} bytes per token"
-    if len(ranking.standings) == 1:
-        return f"{ranking.best}: {per_token}."
-    ties, behind = ranking.ties, ranking.behind
-    head = f"{join(ties)} tie for the fewest tokens" if len(ties) > 1 else f"{ties[0]} uses the fewest tokens"
-    after = f"; {behind[0].tokenizer} uses {more(behind[0].more, behind[0].low, behind[0].high)}" if behind else ""
-    return f"{head}: {per_token}{after}."
+def kinds_of(slices: Sequence[Slice]) -> str:
+    """Return what the slices are: ``languages``, ``programming languages`` or ``texts``."""
+    kinds = {part.kind for part in slices}
+    return f"{TEXT_NAMES[kinds.pop()]}s" if len(kinds) == 1 else "texts"
+
+
+def _same(tables: CellTables, ranking: Ranking) -> Iterator[str]:
+    """Say which ties are no accident."""
+    same = [ranking.best, *(one.tokenizer for one in ranking.standings if one.same)]
+    vocabularies = {tables.tokenizer(name).sha256.get("vocabulary", name) for name in same}
+    if len(same) > 1:
+        alike = "are the same vocabulary" if len(vocabularies) == 1 else "need the same number of tokens"
+        yield f"{join(same)} {alike}."
 
 
 def _winner(place: Ranking, overall: Ranking) -> str:
@@ -338,8 +373,11 @@ def _confidence(
     if limit is not None:
         learned = ", and training has read no more" * any(info.train for info in tables.results.tokenizers.values())
         said.append(f"A first look: at most {limit:,} document{'s' * (limit > 1)} of each language{learned}.")
-    if len(ranking.standings) > 1 and ranking.standings[1].low is None:
-        documents = min(sum(tables.corpus(part.corpus).groups.values()) for part in slices)
-        said.append(f"No intervals: {documents:,} documents are too few." if documents else "No intervals.")
+    behind = next((one for one in ranking.standings[1:] if not one.same), None)
+    if behind and behind.low is None:
+        least = min(slices, key=lambda part: part.documents)
+        few = 0 < least.documents < LEAST_UNITS
+        why = f": only {amount(least.groups, least.label if len(slices) > 1 else '')}" if few else ""
+        said.append(f"No intervals{why}.")
     if said:
         yield AnswerLine(CONFIDENCE, tuple(said))

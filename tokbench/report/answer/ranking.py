@@ -1,30 +1,23 @@
-"""Ranks tokenizers over slices of text that count alike: by the geometric mean of their tokens relative to the best.
-
-A ratio of two tokenizers over several languages is the weighted geometric mean of its ratios in each: 2% more tokens
-in one language and 2% fewer in another cancel out, whatever amount of text each has. The interval leaves out one
-document after the other, in every slice that has it (:mod:`tokbench.statistics.jackknife`).
-"""
+"""Ranks tokenizers over slices of text that count alike, by :mod:`tokbench.statistics.standings`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
+from operator import add
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
-from tokbench.measuring.sums import Sums
-from tokbench.report.answer.slices import Slice
+from tokbench.report.answer.slices import Slice, TextGroup
 from tokbench.report.answer.words import more
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MARGIN
 from tokbench.results.cells import Cell, trained_on
-from tokbench.statistics.jackknife import interval
-from tokbench.statistics.sample_units import SampleUnits
+from tokbench.statistics.standings import GroupNumber, UnitSums, Verdict, standings
 
 UNKNOWN: Final = "round trip not measured: not ranked"
 TRAINED: Final = "trained on these documents: not ranked"
@@ -43,6 +36,7 @@ class Standing:
         more: its tokens beyond the best, as a share: 0.06 for 6% more.
         low, high: the 95% interval of ``more``; ``None`` if there is none.
         tied: ``more`` is below the margin, or not significantly different from 0.
+        same: it has the tokens of the best.
     """
 
     tokenizer: str
@@ -50,6 +44,7 @@ class Standing:
     low: float | None = None
     high: float | None = None
     tied: bool = False
+    same: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +53,13 @@ class Ranking:
 
     Attributes:
         bytes_per_token: of the best, the weighted geometric mean over the slices.
+        over_all: of each tokenizer, the bytes per token over all bytes of the slices together; empty if unknown.
     """
 
     slices: Sequence[Slice]
     standings: Sequence[Standing]
     bytes_per_token: float = 0.0
+    over_all: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def best(self) -> str:
@@ -108,43 +105,77 @@ class Bar(NamedTuple):
 
 def bars(tables: CellTables, ranking: Ranking) -> list[Bar]:
     """Return all tokenizers with a number in every slice, the ranked ones first."""
-    metric, weights = tables.with_role(Role.TEXT_PER_TOKEN), np.array([part.weight for part in ranking.slices])
+    weights = np.array([part.weight for part in ranking.slices])
     found = []
     for name in tables.tokenizers:
-        cells = [tables.cell(metric, part.corpus, part.group, name) for part in ranking.slices]
-        values = [cell.value for cell in cells if cell and cell.value]
-        if cells and len(values) == len(cells):
-            reason = max((why_not_ranked(tables, cell) for cell in cells), key=REASONS.index)
+        values = [_value(tables, part.groups, name) for part in ranking.slices]
+        if values and all(values):
+            reason = max((_why_not(tables, part, name) for part in ranking.slices), key=REASONS.index)
             found.append(Bar(name, float(np.exp(weights @ np.log(values) / weights.sum())), reason, ranking.of(name)))
     return sorted(found, key=lambda bar: (REASONS.index(bar.reason), -bar.value))
 
 
 def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], margin: float = MARGIN) -> Ranking:
     """Rank those tokenizers that compete in every slice; slices that one of them was trained on do not count."""
-    metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    slices = [part for part in slices if not any(_trained(tables, metric, part, name) for name in names)] or slices
-    weights = np.array([part.weight for part in slices])
-    weights = weights / weights.sum() if len(slices) else weights
-    logs: dict[str, float] = {}
-    for name in names:
-        cells = [tables.cell(metric, part.corpus, part.group, name) for part in slices]
-        if cells and not any(why_not_ranked(tables, cell) for cell in cells):
-            logs[name] = float(weights @ np.log([cell.value for cell in cells if cell and cell.value]))
-    ordered = sorted(logs, key=lambda name: -logs[name])
-    if not ordered:
+    slices = [part for part in slices if not any(_trained(tables, part, name) for name in names)] or slices
+    numbers = {
+        name: [_number(tables, part, name) for part in slices]
+        for name in names
+        if slices and not any(_why_not(tables, part, name) for part in slices)
+    }
+    if not numbers:
         return Ranking(slices, [])
-    top = ordered[0]
-    standings = [Standing(top, 0.0, tied=True)]
-    for name in ordered[1:]:
-        beyond = float(np.exp(logs[top] - logs[name]) - 1)
-        low, high = _interval(tables, slices, weights, top, name)
-        standings.append(Standing(name, beyond, low, high, beyond < margin or (low is not None and low <= 0)))
-    return Ranking(slices, standings, float(np.exp(logs[top])))
+    found = standings(numbers, [part.weight for part in slices], margin=margin)
+    ranked = [
+        Standing(
+            *(one.contender, one.gap.more, one.gap.low, one.gap.high, one.verdict.ties, one.verdict is Verdict.SAME)
+        )
+        for one in found
+    ]
+    every = [group for part in slices for group in part.groups]
+    sums = {one.contender: _value(tables, every, one.contender) for one in found if all(group.size for group in every)}
+    return Ranking(slices, ranked, found[0].value, sums)
 
 
-def _trained(tables: CellTables, metric: str, part: Slice, name: str) -> bool:
-    cell = tables.cell(metric, part.corpus, part.group, name)
-    return cell is not None and trained_on(cell.in_sample)
+def ranked_cells(tables: CellTables, ranking: Ranking, name: str) -> list[Cell]:
+    """Return the numbers of a tokenizer in the groups of a ranking."""
+    cells = (_cell(tables, group, name) for part in ranking.slices for group in part.groups)
+    return [cell for cell in cells if cell]
+
+
+def _cell(tables: CellTables, group: TextGroup, name: str) -> Cell | None:
+    return tables.cell(tables.with_role(Role.TEXT_PER_TOKEN), group.corpus, group.group, name)
+
+
+def _trained(tables: CellTables, part: Slice, name: str) -> bool:
+    return any((cell := _cell(tables, group, name)) and trained_on(cell.in_sample) for group in part.groups)
+
+
+def _value(tables: CellTables, groups: Sequence[TextGroup], name: str) -> float:
+    """Return bytes per token over all bytes of some groups; 0 if one has no number."""
+    cells = [_cell(tables, group, name) for group in groups]
+    values = [cell.value for cell in cells if cell and cell.value]
+    if len(values) < len(groups):
+        return 0.0
+    if len(groups) == 1:
+        return values[0]
+    return sum(group.size for group in groups) / sum(
+        group.size / value for group, value in zip(groups, values, strict=True)
+    )
+
+
+def _number(tables: CellTables, part: Slice, name: str) -> GroupNumber:
+    cells = [cell for group in part.groups if (cell := _cell(tables, group, name))]
+    if len(cells) == 1:
+        return tables.number(cells[0])
+    known = [tables.sums(cell.metric, cell.corpus, cell.group, name) for cell in cells]
+    sums = reduce(add, [each for each in known if each]) if all(known) else None
+    own = UnitSums(above=sums.columns["bytes"], below=sums.columns["tokens"], units=sums.units) if sums else None
+    return GroupNumber(_value(tables, part.groups, name), sums=own)
+
+
+def _why_not(tables: CellTables, part: Slice, name: str) -> str:
+    return max((why_not_ranked(tables, _cell(tables, group, name)) for group in part.groups), key=REASONS.index)
 
 
 def why_not_ranked(tables: CellTables, cell: Cell | None) -> str:
@@ -157,51 +188,3 @@ def why_not_ranked(tables: CellTables, cell: Cell | None) -> str:
     if trained_on(cell.in_sample):
         return TRAINED
     return BASELINES if tables.tokenizer(cell.tokenizer).baseline else ""
-
-
-def _interval(
-    tables: CellTables, slices: Sequence[Slice], weights: NDArray[np.float64], top: str, name: str
-) -> tuple[float | None, float | None]:
-    """Return the ends of the interval of a tokenizer's tokens beyond the best."""
-    metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    parts = []
-    for part, weight in zip(slices, weights.tolist(), strict=True):
-        few, many = (tables.sums(metric, part.corpus, part.group, each) for each in (top, name))
-        if tables.corpus(part.corpus).designed or few is None or many is None:
-            return None, None
-        parts.append(_LogRatio.of(weight, few, many))
-    units = reduce(lambda one, other: one.joined(other).units, (part.units for part in parts))
-    whole = sum(part.value for part in parts)
-    left_out = whole + sum(part.changes(units) for part in parts)
-    found = interval(float(np.exp(whole)), np.exp(left_out), units)
-    return (None, None) if found.low is None or found.high is None else (found.low - 1, found.high - 1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _LogRatio:
-    """The weighted logarithm of the ratio of two tokenizers' tokens in one slice.
-
-    Attributes:
-        without: float64[u], by how much it changes when a unit is left out.
-    """
-
-    value: float
-    without: NDArray[np.float64]
-    units: SampleUnits
-
-    @classmethod
-    def of(cls, weight: float, top: Sums, other: Sums) -> _LogRatio:
-        *pair, units = top.paired(other)
-        few, many = (sums.columns["tokens"] for sums in pair)
-        value = weight * float(np.log(many.sum() / few.sum()))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            without = weight * np.log((many.sum() - many) / (few.sum() - few)) - value
-        return cls(value, np.nan_to_num(without, nan=0.0, posinf=0.0, neginf=0.0), units)
-
-    def changes(self, units: SampleUnits) -> NDArray[np.float64]:
-        """Return the changes by the units of all slices: 0 for those that this slice does not have."""
-        mine = self.units.with_bits(units.bits)
-        summed = np.bincount(mine.places, weights=self.without)
-        by_unit = np.zeros(len(units))
-        by_unit[np.searchsorted(units.keys, mine.units.keys)] = summed
-        return by_unit

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from tokbench.corpus.languages import find_language
 from tokbench.corpus.programs import is_programming_language, program_name
 from tokbench.measuring.metric import Role
+from tokbench.report.number_format import byte_size
 from tokbench.report.tables import CellTables
+from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
+
+_LEAST_OF_EVEN: Final = 0.1
 
 
 class Kind(StrEnum):
@@ -22,42 +28,131 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """A group of a corpus, which counts as one text.
+class TextGroup:
+    """A group of a corpus.
 
     Attributes:
-        corpus, group: its place; the group ``*`` is a corpus without groups.
+        group: ``*`` is a corpus without groups.
         label: its name for readers, such as ``German``.
-        weight: its share of the answer; the shares add up to 1.
         size: bytes of its text; 0 if unknown.
+        documents: their number; 0 if unknown.
+        unit: what a document is: ``file`` or ``document``.
+        parallel: the groups of its corpus are translations, so that none has too little text for the others.
     """
 
     corpus: str
     group: str
     label: str
     kind: Kind
-    weight: float
     size: int = 0
+    documents: int = 0
+    unit: str = "document"
+    parallel: bool = False
 
 
-def text_slices(tables: CellTables, weights: Mapping[str, float]) -> list[Slice]:
-    """Return the slices of all corpora but curated ones. Each counts alike.
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Groups of one kind that count as one text: a large one, or the small ones together.
 
-    With ``weights``, by corpus, the groups of a corpus share its weight, and a corpus without a weight does not count.
+    Attributes:
+        label: its name for readers.
+        weight: its share of the answer; the shares add up to 1.
     """
-    metric = tables.with_role(Role.TEXT_PER_TOKEN)
-    corpora = [name for name in tables.corpora if not tables.corpus(name).designed]
-    measured = {name: tables.groups(metric, name) or [WHOLE] for name in corpora if _is_measured(tables, metric, name)}
-    if weights:
-        measured = {name: groups for name, groups in measured.items() if weights.get(name)}
-    shares = {name: weights.get(name, 0.0) / len(groups) if weights else 1.0 for name, groups in measured.items()}
-    total = sum(shares[name] * len(groups) for name, groups in measured.items())
-    return [
-        Slice(name, group, _label(tables, name, group), kind, shares[name] / total, _size(tables, name, group))
-        for name, groups in measured.items()
-        for kind in [_kind(name, groups)]
-        for group in groups
+
+    label: str
+    kind: Kind
+    weight: float
+    groups: Sequence[TextGroup]
+
+    @property
+    def size(self) -> int:
+        return sum(group.size for group in self.groups)
+
+    @property
+    def documents(self) -> int:
+        return sum(group.documents for group in self.groups)
+
+    @property
+    def corpora(self) -> list[str]:
+        return list(dict.fromkeys(group.corpus for group in self.groups))
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The slices that count, and the groups that are left out because there is too little of them."""
+
+    counted: Sequence[Slice]
+    left_out: Sequence[TextGroup]
+
+
+def text_slices(tables: CellTables, weights: Mapping[str, float], corpus: str = "") -> list[Slice]:
+    """Return the slices of one corpus, or of all but curated ones, that count; see :func:`divide`."""
+    groups = [group for group in text_groups(tables, weights) if corpus in {"", group.corpus}]
+    return list(divide(groups, weights, tables.results.config).counted)
+
+
+def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: RunConfig) -> Division:
+    """Return the slices of some groups. Each counts alike, or the slices of a corpus share its weight.
+
+    A group, or all translations together, is small with less than ``least_share`` of the bytes (of more than ten
+    groups, less than a tenth of an even share), or with fewer documents than ``least_documents``. The small ones of one
+    kind are one slice, or are left out if they are small together; with ``weights`` they are one slice of their corpus.
+    If all are small, each is a slice.
+
+    >>> sizes = {"go": 900, "sql": 7, "css": 4}
+    >>> groups = [TextGroup("c", name, name, Kind.CODE, size, 60) for name, size in sizes.items()]
+    >>> [(each.label, each.weight, each.size) for each in divide(groups, {}, RunConfig()).counted]
+    [('go', 0.5, 900), ('other code', 0.5, 11)]
+    >>> [group.label for group in divide(groups[:2], {}, RunConfig()).left_out]
+    ['sql']
+    """
+    least = min(config.least_share, _LEAST_OF_EVEN / max(len(groups), 1)) * sum(group.size for group in groups)
+
+    def small(size: int, documents: int) -> bool:
+        return 0 < size < least or 0 < documents < config.least_documents
+
+    bytes_of = Counter[str]()
+    for group in groups:
+        bytes_of[group.corpus] += group.size
+    sizes = [bytes_of[group.corpus] if group.parallel else group.size for group in groups]
+    few = [group for group, size in zip(groups, sizes, strict=True) if small(size, group.documents)]
+    parts = [(group.label, [group]) for group in groups if group not in few or len(few) == len(groups)]
+    left_out: list[TextGroup] = []
+    pools: dict[tuple[str, Kind], list[TextGroup]] = {}
+    for group in few if len(few) < len(groups) else ():
+        pools.setdefault((group.corpus if weights else "", group.kind), []).append(group)
+    for (corpus, kind), pool in pools.items():
+        if not weights and small(sum(group.size for group in pool), sum(group.documents for group in pool)):
+            left_out += pool
+            continue
+        alone = not any(other.kind == kind and other not in few and corpus in {"", other.corpus} for other in groups)
+        parts.append((pool[0].label if len(pool) == 1 else f"{'' if alone else 'other '}{kind.value}", pool))
+    many = Counter(pool[0].corpus for _, pool in parts)
+    shares = [weights[pool[0].corpus] / many[pool[0].corpus] if weights else 1.0 for _, pool in parts]
+    counted = [
+        Slice(label, pool[0].kind, share / sum(shares), pool)
+        for (label, pool), share in zip(parts, shares, strict=True)
     ]
+    return Division(counted, left_out)
+
+
+def text_groups(tables: CellTables, weights: Mapping[str, float]) -> list[TextGroup]:
+    """Return the groups of all corpora but curated ones; with ``weights``, of the corpora that have one."""
+    metric = tables.with_role(Role.TEXT_PER_TOKEN)
+    corpora = [
+        name for name in tables.corpora if not tables.corpus(name).designed and (not weights or weights.get(name))
+    ]
+    measured = {name: tables.groups(metric, name) or [WHOLE] for name in corpora if _is_measured(tables, metric, name)}
+    found = []
+    for name, groups in measured.items():
+        info, most = tables.corpus(name), _kind(name, groups)
+        unit = "file" if info.options.get("document") == "file" else "document"
+        for group in groups:
+            kind = Kind.OTHER if most is Kind.LANGUAGE and find_language(group) is None else most
+            known = sum(info.groups.values()) if group == WHOLE else info.groups.get(group, 0)
+            size = _size(tables, name, group)
+            found.append(TextGroup(name, group, _label(tables, name, group), kind, size, known, unit, info.parallel))
+    return found
 
 
 def _is_measured(tables: CellTables, metric: str, corpus: str) -> bool:
@@ -86,3 +181,17 @@ def _size(tables: CellTables, corpus: str, group: str) -> int:
 def of_kind(slices: Sequence[Slice], kind: Kind) -> list[Slice]:
     """Return the slices of one kind."""
     return [part for part in slices if part.kind == kind]
+
+
+def amount(groups: Sequence[TextGroup], label: str = "") -> str:
+    """Return how much text some groups have.
+
+    >>> amount([TextGroup("c", name, name, Kind.CODE, 21, 1, "file") for name in ("css", "go", "sql")], "code")
+    '3 files of code, 63 bytes'
+    >>> amount([TextGroup("p", "de", "German", Kind.LANGUAGE, 1200, 1)])
+    '1 document, 1.20 kB'
+    """
+    documents, size = sum(group.documents for group in groups), sum(group.size for group in groups)
+    unit = groups[0].unit if all(group.unit == groups[0].unit for group in groups) else "document"
+    counted = f"{documents:,} {unit}{'s' if documents != 1 else ''}{f' of {label}' if label else ''}"
+    return f"{counted}, {size} bytes" if size < 1000 else f"{counted}, {byte_size(size)}"  # noqa: PLR2004 - a kB

@@ -7,6 +7,7 @@ from typing import Final
 
 from tokbench.report.answer.answer import Answer, answer_of
 from tokbench.report.answer.ranking import bars, rank
+from tokbench.report.answer.slices import text_slices
 from tokbench.report.charts.ranked_bars import ranked_bars
 from tokbench.report.charts.size_front import size_front
 from tokbench.report.document import Figure, Multiples, Node
@@ -40,8 +41,8 @@ def first_pictures(tables: CellTables) -> Iterator[Chart]:
         yield Chart("ranked", chart, headings=("Compression, each text counting alike",))
     if front := size_front(tables, shown, _BROAD_FRONT):
         yield Chart("size", front, headings=("Compression and vocabulary size",))
-    corpora = dict.fromkeys(part.corpus for part in answer.slices)
+    corpora = dict.fromkeys(corpus for part in answer.slices for corpus in part.corpora)
     for corpus in corpora if len(corpora) > 1 else ():
-        ranking = rank(tables, [part for part in answer.slices if part.corpus == corpus], tables.tokenizers)
+        ranking = rank(tables, text_slices(tables, tables.results.config.weights, corpus), tables.tokenizers)
         if chart := ranked_bars(bars(tables, ranking), _BROAD_BARS):
             yield Chart(f"ranked-{corpus}", chart, headings=(f"Compression on {corpus}",))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tokbench.measuring.metric import Role
+from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.answer import overall
-from tokbench.report.cells import Series, legends
+from tokbench.report.answer.ranking import bars, ranked_cells
+from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.document import (
     Chooser,
     Column,
@@ -24,12 +27,14 @@ from tokbench.report.document import (
     legend_lines,
     measured_column,
 )
+from tokbench.report.number_format import style_for
 from tokbench.report.sections.problems import short_vocabularies
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import TokenizerInfo
-from tokbench.results.cells import TokenizerState
+from tokbench.results.cells import WHOLE, Cell, TokenizerState
 
 _MANY: Final = 8
+ALIKE: Final = "each alike"
 _NAME: Final = Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
     Column("backend", sort="ascending"),
@@ -38,9 +43,30 @@ _DESCRIBED: Final = (
 
 
 def main_columns(tables: CellTables) -> list[Series]:
-    """Return the headline metrics of all corpora in a row, without empty columns."""
+    """Return the headline metrics of all corpora in a row, without empty columns; first, the number of the answer."""
     every = (tables.series(metric, corpus) for metric in tables.headline for corpus in tables.corpora)
-    return [column for column in every if column.measured]
+    return [*alike_columns(tables), *(column for column in every if column.measured)]
+
+
+def alike_columns(tables: CellTables) -> list[Series]:
+    """Return the bytes per token that the answer has, over all texts alike; none where a corpus has the same column."""
+    ranking, metric = overall(tables), tables.with_role(Role.TEXT_PER_TOKEN)
+    shown = {bar.tokenizer: bar for bar in bars(tables, ranking)} if len(ranking.slices) > 1 else {}
+    if not shown:
+        return []
+    style = style_for([bar.value for bar in shown.values()], "bytes/token")
+    displayed = {}
+    for name, bar in shown.items():
+        own = ranked_cells(tables, ranking, name)
+        kept = max(map(tables.round_trip, own), key=list(RoundTrip).index)
+        seen = max((cell.in_sample for cell in own if cell.in_sample), default=None)
+        part = min((cell.measured for cell in own if cell.measured is not None), default=None)
+        cell = Cell(name, ALIKE, "", metric, bar.value, "bytes/token", in_sample=seen, measured=part)
+        displayed[name] = tables.display(cell, style, best=name in ranking.ties, round_trip=kept)
+    missing = DisplayCell(text="n/a", title="it has no number in every text")
+    label, info = tables.label(metric), tables.metric(metric)
+    every = {name: displayed.get(name, missing) for name in tables.tokenizers}
+    return [Series(metric, label, info.short_label or label, ALIKE, WHOLE, "bytes/token", info.direction, every)]
 
 
 def ready_tokenizers(tables: CellTables, columns: Sequence[Series]) -> list[str]:
@@ -89,7 +115,11 @@ def _table_nodes(
     described = () if family else _DESCRIBED
     table = Table(
         [f"{what} of the corpus ", Name(corpus)] if corpus else what,
-        [_NAME, *described, *(measured_column(column, below="" if corpus else column.corpus) for column in columns)],
+        [
+            _NAME,
+            *described,
+            *(measured_column(column, below=column.over if corpus else column.place) for column in columns),
+        ],
         [
             _row(tables, name, [] if family else _described(tables.tokenizer(name)), columns)
             for name in _order(tables, columns, corpus)

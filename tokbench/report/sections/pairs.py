@@ -12,14 +12,13 @@ from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE, group_name
 
-_SMALL: Final = 0.05
-
+_ONE_DECIMAL: Final = 0.05
+"""In percent, what one decimal shows as more than 0."""
 
 _EXPLANATION: Final = (
-    "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95% each. A place is 1 plus the "
-    "number of tokenizers that use significantly fewer tokens: after Holm's correction over the {:,} comparisons of a "
-    "group, no more than 1 group in 20 has a false difference in it. A tokenizer that loses text in a group has no "
-    "place there."
+    "A place is the rank by number of tokens: those of one place tie with the best of it, on the same documents. The "
+    "table of differences compares every two tokenizers by a paired jackknife, with 95% intervals; Holm's correction "
+    "is over the {:,} comparisons of a group. A tokenizer that loses text in a group has no place there."
 )
 
 
@@ -40,8 +39,8 @@ def _corpus(tables: CellTables, corpus: str) -> list[Node]:
         group for group in dict.fromkeys([WHOLE, *by_group]) if group in by_group and tables.is_shown(corpus, group)
     ]
     rank, left_out = tables.with_role(Role.RANK), tables.left_out(corpus)
-    rows = [_standing(tables, rank, by_group[group]) for group in groups]
-    columns = [Column(name) for name in ("group", "places", "without a place", "the first two")]
+    rows = [_places(tables, rank, by_group[group]) for group in groups]
+    columns = [Column(name) for name in ("group", "places", "without a place")]
     return [
         Heading(Name(corpus)),
         Paragraph(_EXPLANATION.format(max(map(len, by_group.values())))),
@@ -84,17 +83,14 @@ def _by_tokens(comparisons: Iterable[PairComparison]) -> list[str]:
     return sorted(tokens, key=lambda name: tokens[name])
 
 
-def _standing(tables: CellTables, rank: str, comparisons: Sequence[PairComparison]) -> Row:
-    order = _by_tokens(comparisons)
+def _places(tables: CellTables, rank: str, comparisons: Sequence[PairComparison]) -> Row:
     cells = tables.series(rank, comparisons[0].corpus, comparisons[0].group).cells
     by_place: dict[str, list[str]] = {}
-    for name in order:
+    for name in _by_tokens(comparisons):
         by_place.setdefault(cells[name].text, []).append(name + cells[name].marks)
     places = "; ".join(f"{place}. {' = '.join(names)}" for place, names in by_place.items())
     without = ", ".join(name for name, cell in cells.items() if cell.value is None and not cell.unbound)
-    first = next((pair for pair in comparisons if [pair.tokenizer, pair.other] == order[:2]), None)
-    texts = places, without, sentence(first) if first else ""
-    return Row([group_name(comparisons[0].group), *(TextCell(line=text, look="prose") for text in texts)])
+    return Row([group_name(comparisons[0].group), *(TextCell(line=text, look="prose") for text in (places, without))])
 
 
 def sentence(pair: PairComparison) -> str:
@@ -132,4 +128,4 @@ def _percent(share: float) -> str:
     ('3.1', '-0.012', '0')
     """
     shown = 100 * share + 0.0  # 0.0 takes the minus from -0.0
-    return f"{shown:.1f}" if abs(shown) >= _SMALL else f"{shown:.2g}"
+    return f"{shown:.1f}" if abs(shown) >= _ONE_DECIMAL else f"{shown:.2g}"

@@ -8,8 +8,8 @@ from functools import cached_property
 from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
 from tokbench.report.charts.line_profile import line_key
 from tokbench.report.charts.svg import Drawing
-from tokbench.report.tables import level_with
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import WHOLE
+from tokbench.statistics.standings import GroupNumber, leaders, standings
 from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeMarks, SizeSpan, size_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
@@ -56,14 +56,8 @@ class SizesOnCorpus:
         """Return the best line at a size and its ties by unpaired intervals."""
         fair = [line for line in self.known_at(size) if not self.marks[line] and line not in self.lines.baselines]
         rows = {line: row for line in fair if (row := self.lines.row(line, self.name, group, size))}
-        if not rows:
-            return frozenset()
-        numbers = {
-            line: Cell(line, self.name, group, "", row.compression_ratio, ci_low=row.ci_low, ci_high=row.ci_high)
-            for line, row in rows.items()
-        }
-        top = max(rows, key=lambda line: rows[line].compression_ratio)
-        return frozenset(level_with(top, numbers, {}))
+        numbers = {line: [GroupNumber(row.compression_ratio, row.ci_low, row.ci_high)] for line, row in rows.items()}
+        return frozenset(leaders(standings(numbers)))
 
     @cached_property
     def chart(self) -> Drawing | None:

@@ -19,9 +19,10 @@ from tokbench.metrics.speed.conditions import drift_note, machine_notes
 from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
 from tokbench.metrics.speed.copies import FreshCopies
 from tokbench.metrics.speed.slices import MAX_PIECE, shuffled
-from tokbench.metrics.speed.timing import quantile_interval, quiet, seconds
+from tokbench.metrics.speed.timing import quiet, seconds
 from tokbench.plugin import Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
+from tokbench.statistics.quantiles import quantile_interval
 
 SizeName = Literal["100 B", "1 KB", "10 KB", "1 MB"]
 
@@ -231,7 +232,7 @@ def _percentile_cell(place: Place, values: Sequence[float], name: str, size: Siz
             f"the text has {len(values)} documents of {size} for it; {name} needs {_LEAST[name]}"
         )
     scaled = [1e6 * value for value in values]
-    interval = quantile_interval(scaled, _SHARES[name])
+    interval = quantile_interval(scaled, _SHARES[name])[:2]
     return place.with_value(quantile(scaled, _SHARES[name]), interval, len(values), "documents")
 
 

@@ -1,4 +1,4 @@
-"""The command ``tokbench leaderboard``: of runs, and of a folder of entries."""
+"""The command ``tokbench leaderboard``: of a folder of entries."""
 
 from __future__ import annotations
 
@@ -6,65 +6,32 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 
-from tokbench.command import common_options, json_option, print_json, say
-from tokbench.terminal.options import log_option, page_option, print_markdown
-
-_RUNS: Final = "runs"
+from tokbench.command import common_options, say
+from tokbench.terminal.options import log_option
 
 
-class _RunsOrFolder(click.Group):
-    """Passes arguments that name no command to ``runs``."""
+class _OfFolder(click.Group):
+    """Tells those who name runs what to do instead."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
-            args = [_RUNS, *args]
-        return super().parse_args(ctx, args)
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None and Path(cmd_name).exists():
+            raise click.UsageError(
+                f"{cmd_name!r} is not a command: runs have no leaderboard; join their tables with "
+                "pandas.concat([results.frame, ...]), or keep entries in a folder and 'tokbench leaderboard build' it"
+            )
+        return command
 
 
-@click.group(cls=_RunsOrFolder)
+@click.group(cls=_OfFolder)
 def leaderboard() -> None:
-    """Show the best over many runs (leaderboard RUNS...), or keep a leaderboard in a folder.
+    """Keep a leaderboard in a folder: measure its entries, measure them again, and write its pages.
 
-    The folder has a file for what is measured, one for each entry, and one for the numbers of each. A run whose folder
-    is named like a command follows the word runs.
+    The folder has a file for what is measured, one for each entry, and one for the numbers of each.
     """
-
-
-@leaderboard.command(_RUNS)
-@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="METRIC",
-    help="Show this metric alone; may be repeated [default: all of which a direction is better].",
-)
-@page_option("leaderboard")
-@json_option
-@common_options
-def runs_(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, ...], *, as_json: bool) -> None:
-    """Show the best of each corpus and metric over many RUNS: folders of runs, or results.json files.
-
-    Numbers are compared only if they have the same text and definition, and speeds only within one machine.
-    Lossy tokenizers are never best. Every number names its run.
-    """
-    from tokbench.results.model import NamedRun
-    from tokbench_maintain.leaderboards import place_page as page
-    from tokbench_maintain.leaderboards.places import leaderboard as board_of
-
-    board = board_of([NamedRun.read(path) for path in runs], metrics)
-    for file in files:
-        render = {".md": page.markdown, ".html": page.html, ".json": page.as_json}[file.suffix]
-        file.write_bytes(render(board).encode("utf-8", "backslashreplace"))
-        say(f"written: {file}", err=True)
-    if as_json:
-        print_json(page.as_mapping(board))
-    elif not files:
-        print_markdown(page.markdown(board))
 
 
 _folder_option = click.option(

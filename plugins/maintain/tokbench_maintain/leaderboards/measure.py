@@ -13,8 +13,8 @@ import tokbench
 from tokbench.inspect.examine import examine
 from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.plugin.report import Results, csv_text
-from tokbench.results.model import NamedRun
+from tokbench.plugin.report import CellTables, Results, csv_text
+from tokbench.statistics.standings import places
 from tokbench.terminal.folder_texts import opened
 from tokbench_maintain.leaderboards.board import Board
 from tokbench_maintain.leaderboards.numbers import (
@@ -30,7 +30,6 @@ from tokbench_maintain.leaderboards.numbers import (
     write_numbers,
     written,
 )
-from tokbench_maintain.leaderboards.places import leaderboard
 
 _RANKS_HEAD = ["corpus", "metric", "place", "level_with_best", "entry"]
 
@@ -147,28 +146,29 @@ def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: st
     if not problems:
         for name in chosen:
             write_numbers(board.results(name), measured.rows[name])
-        board.ranks.write_bytes(ranks_text(board, measured).encode())
+        board.ranks.write_bytes(ranks_text(board, measured.results).encode())
         board.measured.write_text(f"{measured.results.created[:10]} with tokbench {tokbench.__version__}\n", "utf-8")
     return problems
 
 
-def ranks_text(board: Board, measured: Measured) -> str:
-    """Return the ranks as a file, from paired differences; entries with the same ids count as one."""
-    results = measured.results
-    ids = {name: row.value for name, rows in measured.rows.items() for row in rows if row.metric == TEXT_IDS}
-    baselines = [name for name, entry in board.entries.items() if entry.baseline]
-    results.tokenizers |= {name: replace(results.tokenizers[name], baseline=True) for name in baselines}
-    standings = leaderboard([NamedRun("leaderboard", results)], [rank.metric for rank in board.settings.ranks])
-    wanted = {(rank.corpus, rank.metric) for rank in board.settings.ranks}
+def ranks_text(board: Board, results: Results) -> str:
+    """Return the ranks as a file, by :mod:`tokbench.statistics.standings`; who does not compete has none."""
+    baselines = {
+        name: replace(results.tokenizers[name], baseline=True) for name in board.names if board.entries[name].baseline
+    }
+    tables = CellTables(replace(results, tokenizers=results.tokenizers | baselines))
     rows = []
-    for standing in standings.standings:
-        placed = list(zip(standing.places, standing.entries, strict=True))
-        keys = [(ids.get(entry.tokenizer, entry.tokenizer), entry.cell.value) for entry in standing.entries]
-        for place, entry in placed if (standing.corpus, standing.metric) in wanted else ():
-            before = {key for key, (above, _) in zip(keys, placed, strict=True) if place and above and above < place}
-            number = str(len(before) + 1) if place else ""
-            level = "yes" if entry.shown.best else ""
-            rows.append((standing.corpus, standing.metric, number, level, entry.tokenizer))
+    for rank in board.settings.ranks:
+        pool = tables.competing(rank.metric, rank.corpus)
+        numbers = {cell.tokenizer: [tables.number(cell)] for cell in pool}
+        found = places(numbers, higher=tables.higher(rank.metric), margin=tables.margin(rank.metric))
+        cells = [tables.cell(rank.metric, rank.corpus, WHOLE, name) for name in board.names]
+        others = sorted(
+            cell.tokenizer for cell in cells if cell and cell.value is not None and cell.tokenizer not in found
+        )
+        for name in [*found, *others]:
+            place = found.get(name)
+            rows.append((rank.corpus, rank.metric, place or "", "yes" if place == 1 else "", name))
     return csv_text(_RANKS_HEAD, rows)
 
 

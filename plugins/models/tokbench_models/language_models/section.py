@@ -16,7 +16,6 @@ from tokbench.plugin.report import (
     Row,
     Section,
     SectionSpec,
-    Strong,
     Table,
     TableCell,
     Term,
@@ -24,7 +23,7 @@ from tokbench.plugin.report import (
     legend_lines,
     legends,
 )
-from tokbench.report.document import ChartKey, MeasuredCell, Multiples
+from tokbench.report.document import ChartKey, MeasuredCell, Multiples, Strong
 from tokbench.report.section import Chart
 from tokbench_models.language_models.block import (
     BITS_PER_BYTE,

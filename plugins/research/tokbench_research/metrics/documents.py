@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.word_units import WordOptions, count_by_document, words_of
 from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
-from tokbench.statistics.jackknife import median_interval
+from tokbench.statistics.quantiles import median_interval
 
 if TYPE_CHECKING:
     from tokbench.plugin.report import ReporterSpec, Results

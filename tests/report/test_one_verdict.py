@@ -1,0 +1,167 @@
+"""One run, many doors: the answer, the ranks, bold numbers and a comparison agree on who is first."""
+
+from dataclasses import replace
+
+import answer_runs
+import numpy as np
+import pytest
+from made_up_results import TOKENS, made_up, more
+
+from tokbench.comparison.compare import compare
+from tokbench.measuring.metric import CorpusStates
+from tokbench.measuring.sums import Sums
+from tokbench.metrics.pairs import PairsMetric
+from tokbench.report.answer.answer import answer_of
+from tokbench.report.answer.slices import Kind, TextGroup, divide
+from tokbench.report.tables import CellTables
+from tokbench.results.blocks import RunConfig
+from tokbench.results.model import NamedRun
+from tokbench.tokenizers.options import Options
+
+RUNS = {
+    "apart": ({"a": TOKENS, "b": more(0.1, 5), "c": more(0.2, 5)}, {"a"}),
+    "below the margin, and sure": ({"a": TOKENS, "b": more(0.009, 1), "c": more(0.2, 5)}, {"a", "b"}),
+    "beyond the margin, and sure": ({"a": TOKENS, "b": more(0.011, 1), "c": more(0.2, 5)}, {"a"}),
+    "beyond the margin, and noise": ({"a": TOKENS, "b": more(0.011, 400), "c": more(0.2, 5)}, {"a", "b"}),
+    "a copy": ({"a": TOKENS, "b": TOKENS, "c": more(0.2, 5), "d": more(0.3, 5), "e": more(0.4, 5)}, {"a", "b"}),
+}
+
+
+def ranks(tokens, margin):
+    columns = {
+        name: {"tokens": np.array(t, float), "characters": np.array(TOKENS * 4, float)} for name, t in tokens.items()
+    }
+    exact = {name: np.zeros(len(TOKENS)) for name in ("edits beyond NFC", "lost characters")}
+    states = {
+        (name, "g"): Sums(400, own | exact | {"exact": np.full(len(TOKENS), 400 / len(TOKENS))})
+        for name, own in columns.items()
+    }
+    outcome = PairsMetric(Options()).finish_corpus(
+        CorpusStates("c", False, "", {"g": 400}, list(tokens), states, margin=margin)
+    )
+    return {name: outcome.values[name, "g"]["rank"].value for name in tokens}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_door_has_the_same_first(name):
+    tokens, first = RUNS[name]
+    results = made_up(tokens)
+    tables = CellTables(results)
+    assert set(answer_of(tables).ranking.ties) == first
+    assert tables.level_with_best("density", "prose") == first
+    places = ranks(tokens, results.config.practical_margin)
+    assert {one for one, place in places.items() if place == 1} == first
+    for other in tokens.keys() - {"a"}:
+        runs = [NamedRun(who, made_up({"t": tokens[who]})) for who in ("a", other)]
+        [change] = [each for each in compare(*runs).changes if each.metric == "density"]
+        assert (change.verdict == "worse") == (other not in first)
+
+
+def test_the_margin_of_the_configuration_holds_at_every_door():
+    tokens, _ = RUNS["below the margin, and sure"]
+    results = replace(made_up(tokens), config=RunConfig(practical_margin=0.001))
+    tables = CellTables(results)
+    assert answer_of(tables).ranking.ties == ["a"]
+    assert tables.level_with_best("density", "prose") == {"a"}
+    assert ranks(tokens, 0.001) == {"a": 1, "b": 2, "c": 3}
+
+
+def group(name, size, documents=60, kind=Kind.LANGUAGE, corpus="c", parallel=False):
+    return TextGroup(corpus, name, name, kind, size, documents, parallel=parallel)
+
+
+def divided(groups, weights=(), **config):
+    found = divide(groups, dict(weights), RunConfig(**config))
+    return {part.label: round(part.weight, 3) for part in found.counted}, [each.label for each in found.left_out]
+
+
+@pytest.mark.parametrize(
+    ("groups", "counted", "left_out"),
+    [
+        ([group("de", 9900), group("fi", 100)], {"de": 0.5, "fi": 0.5}, []),
+        ([group("de", 9901), group("fi", 99)], {"de": 1.0}, ["fi"]),
+        ([group("de", 9000, 10), group("fi", 1000, 10)], {"de": 0.5, "fi": 0.5}, []),
+        ([group("de", 9000, 10), group("fi", 1000, 9)], {"de": 1.0}, ["fi"]),
+        ([group("de", 9000, 9), group("fi", 1000, 9)], {"de": 0.5, "fi": 0.5}, []),
+        ([group("de", 40, 1)], {"de": 1.0}, []),
+        ([group("de", 0, 0), group("fi", 0, 0)], {"de": 0.5, "fi": 0.5}, []),  # nothing is known
+        ([group("de", 9900), group("fi", 50), group("sv", 49)], {"de": 1.0}, ["fi", "sv"]),
+        ([group("de", 9900), group("fi", 50), group("sv", 50)], {"de": 0.5, "other languages": 0.5}, []),
+        ([group("de", 9000), group("fi", 500, 5), group("sv", 500, 4)], {"de": 1.0}, ["fi", "sv"]),
+        ([group("de", 9000), group("fi", 500, 5), group("sv", 500, 5)], {"de": 0.5, "other languages": 0.5}, []),
+        ([group("de", 9000), group("go", 500, 5, Kind.CODE), group("c", 500, 5, Kind.CODE)], {"de": 0.5, "code": 0.5}, []),
+        ([group("de", 9000), group("go", 500, 5, Kind.CODE), group("fi", 500, 5)], {"de": 1.0}, ["go", "fi"]),
+        ([*(group(f"l{k}", 100) for k in range(128)), group("my", 300)], dict.fromkeys([*(f"l{k}" for k in range(128)), "my"], 0.008), []),
+        ([*(group(f"l{k}", 1000) for k in range(19)), group("few", 94)], dict.fromkeys((f"l{k}" for k in range(19)), 0.053), ["few"]),
+        ([*(group(f"l{k}", 1000) for k in range(19)), group("some", 96)], dict.fromkeys([*(f"l{k}" for k in range(19)), "some"], 0.05), []),
+    ],
+)  # fmt: skip
+def test_either_side_of_each_threshold(groups, counted, left_out):
+    assert divided(groups) == (counted, left_out)
+
+
+def test_translations_are_small_together_or_not_at_all():
+    """Of each language there is less than a hundredth of the run; all together have more, or not."""
+    languages = [group(f"l{k}", 30, corpus="sentences", parallel=True) for k in range(4)]
+    counted, left_out = divided([group("python", 9000, kind=Kind.CODE), *languages])
+    assert (len(counted), left_out) == (5, [])
+    assert divided([group("python", 12_000, kind=Kind.CODE), *languages])[1] == ["l0", "l1", "l2", "l3"]
+    apart = [replace(each, parallel=False) for each in languages]
+    assert set(divided([group("python", 9000, kind=Kind.CODE), *apart])[0]) == {"python", "languages"}
+    few = [*languages[:3], replace(languages[3], documents=9)]
+    assert divided([group("python", 9000, kind=Kind.CODE), *few])[1] == ["l3"]
+
+
+def test_thresholds_are_keys_of_the_configuration():
+    groups = [group("de", 9900, 60), group("fi", 99, 9)]
+    assert divided(groups, least_share=0.001)[1] == ["fi"]
+    assert divided(groups, least_documents=9)[1] == ["fi"]
+    assert divided(groups, least_share=0.001, least_documents=9) == ({"de": 0.5, "fi": 0.5}, [])
+
+
+def test_weights_that_are_given_are_respected():
+    """A corpus keeps its weight however small it is; its small groups share one part of it."""
+    code = [group(name, 10, 2, Kind.CODE, "code") for name in ("go", "c")]
+    assert divided([group("de", 9000), *code], {"c": 20, "code": 80}) == ({"de": 0.2, "code": 0.8}, [])
+    large = group("python", 4000, 60, Kind.CODE, "code")
+    found = divided([group("de", 9000), large, *code], {"c": 20, "code": 80})
+    assert found == ({"de": 0.2, "python": 0.4, "other code": 0.4}, [])
+    both = [group("de", 9000), group("fi", 5, 1), group("sv", 9000, corpus="d"), group("no", 5, 1, corpus="d")]
+    assert divided(both, {"c": 50, "d": 50})[0] == {"de": 0.25, "sv": 0.25, "fi": 0.25, "no": 0.25}
+
+
+def test_joined_groups_are_summed_and_have_one_interval():
+    """Go, Rust and SQL have 22 documents together: one slice, of all their bytes by all their tokens."""
+    tables = CellTables(answer_runs.small_programs())
+    found = answer_of(tables)
+    [joined] = [part for part in found.slices if part.label == "other code"]
+    rates = {}
+    for name in "ab":
+        sums = [tables.sums("ratio", each.corpus, each.group, name) for each in joined.groups]
+        rates[name] = sum(s.columns["bytes"].sum() for s in sums) / sum(s.columns["tokens"].sum() for s in sums)
+    alone = (
+        [tables.cell("ratio", "prose", "de", n).value for n in "ab"],
+        [tables.cell("ratio", "prose", "fi", n).value for n in "ab"],
+    )
+    python = [tables.cell("ratio", "code", "python", n).value for n in "ab"]
+    quotients = [one[1] / one[0] for one in (*alone, python, (rates["a"], rates["b"]))]
+    behind = found.ranking.of("a")
+    assert behind.more == pytest.approx(np.prod(quotients) ** 0.25 - 1)
+    assert behind.low < behind.more < behind.high
+
+
+def test_stray_files_do_not_turn_the_answer():
+    found = answer_of(CellTables(answer_runs.stray()))
+    assert (found.ranking.ties, [each.group for each in found.left_out]) == (
+        ["a", "b"],
+        ["eo", "css", "html", "json", "yaml"],
+    )
+
+
+def test_copies_are_said_to_be_one_vocabulary():
+    results = answer_runs.copies()
+    said = [line.sentences for line in answer_of(CellTables(results)).lines]
+    assert not any("No intervals" in sentence for sentences in said for sentence in sentences)
+    for name in ("a", "copy"):
+        results.tokenizers[name] = replace(results.tokenizers[name], sha256={"vocabulary": "ab"})
+    assert "a and copy are the same vocabulary." in answer_of(CellTables(results)).sentences

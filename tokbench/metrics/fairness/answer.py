@@ -23,7 +23,7 @@ def premium_lines(tables: CellTables) -> Iterator[AnswerLine]:
     """Yield the premiums of each parallel corpus under the best tokenizer that has some, and who is most equal."""
     metric, best = tables.with_role(Role.PREMIUM), overall(tables).best
     by_corpus: dict[str, list[str]] = {}
-    for corpus in tables.corpora if metric else ():
+    for corpus in tables.corpora:
         groups = tables.corpus(corpus).groups
         for name in dict.fromkeys([best, *tables.series(metric, corpus).ranked()]):
             cells = [cell for group in groups if (cell := tables.cell(metric, corpus, group, name)) and cell.value]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -120,6 +120,18 @@ def _name(code: str) -> str:
 def _script(tags: Sequence[str], *, alone: bool) -> str:
     scripts = [] if alone else [_names()[tag] for tag in tags[1:] if len(tag) == _FOUR and tag in _names()]
     return f", {scripts[0]}" if scripts else ""
+
+
+LANGUAGE_FIELDS: Final = ("lang", "language")
+
+
+def row_language(row: Mapping[str, object]) -> str:
+    """Return the language that a row names; empty if none.
+
+    >>> row_language({"lang": "", "language": "de"}), row_language({"lang": 1})
+    ('de', '')
+    """
+    return next((value for name in LANGUAGE_FIELDS if isinstance(value := row.get(name), str) and value), "")
 
 
 def same_language(name: str, groups: Iterable[str]) -> list[str]:

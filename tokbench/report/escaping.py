@@ -108,7 +108,7 @@ def latex_text(text: str) -> str:
 
 def _latex_char(char: str) -> str:
     escaped = char.translate(_LATEX)
-    base, *marks = unicodedata.normalize("NFD", char)
+    base, *marks = list(unicodedata.normalize("NFD", char))
     known = base.isascii() and len(marks) < 2 and _ACCENTS.issuperset(marks) and char < "\u0180"  # noqa: PLR2004 - one
     return escaped if escaped != char or known or char in _LATIN else rf"\tokbenchchar{{{char}}}{{U+{ord(char):04X}}}"
 

@@ -74,7 +74,10 @@ def test_the_reason_names_who_differs(tmp_path):
         found(write(tmp_path, dict.fromkeys(codes, ALL) | {"fi": ALL[:9]})).reason
         == "4 of 5 languages have 10 lines, fi has 9"
     )
-    assert found(write(tmp_path, {"en": [0, 1], "de": [0]})).reason == "the languages have 1 to 10 lines"
+    many = write(tmp_path / "many", {"en": ALL, "de": ALL, "fr": ALL[1:], "es": ALL[2:], "fi": ALL[3:], "sv": ALL[4:]})
+    assert found(many).reason == "the languages have 6 to 10 lines"
+    three = write(tmp_path / "three", {"en": [0, 1], "de": [0], "fr": ALL})
+    assert found(three).reason == "the languages have 1 to 10 lines"
     two = write(tmp_path / "two", {"en": "a\n\nbc", "de": "a\nbc"})
     assert found(two).reason == "en has line 3 where de has line 2"
 

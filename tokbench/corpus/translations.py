@@ -80,10 +80,9 @@ def _different_keys(keys: Mapping[str, Sequence[str]], reference: str, unit: str
 def _different_lengths(sizes: Mapping[str, Sequence[int]], languages: Sequence[str], unit: str) -> str:
     reference, *others = languages
     one = np.log1p(sizes[reference])
-    for language in others:
-        other = np.log1p(sizes[language])
-        if len(one) < _FEWEST or not one.std() or not other.std():
-            continue
-        if np.corrcoef(one, other)[0, 1] < _LEAST_CORRELATION:
+    for language in others if len(one) >= _FEWEST else ():
+        with np.errstate(invalid="ignore"):  # NaN, where all have one length, is no evidence
+            correlation = np.corrcoef(one, np.log1p(sizes[language]))[0, 1]
+        if correlation < _LEAST_CORRELATION:
             return f"long {unit}s of {reference} are not long in {language}"
     return ""

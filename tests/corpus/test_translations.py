@@ -58,7 +58,7 @@ SHORT = "\n".join(LINES)
         ({"en": ALL, "de": SHORT + "\nx"}, ""),
         ({"en": "a\n\nbc", "de": "a\nbc\n"}, ""),
         ({"en": ALL, "README": ALL}, ""),
-        ({"en": ALL, "de": ALL, **dict.fromkeys(["README", "LICENSE", "NOTICE", "draft"], [0])}, "en"),
+        ({"en": ALL, "de": ALL, **dict.fromkeys(["README", "LICENSE", "NOTICE", "draft"], "x")}, "en"),
         ({"en": ALL, "aeb": ALL, "dyu": ALL[1:]}, ""),
         ({"en": ALL, "de": "b\n" * 10}, "en"),
         ({"en": "one", "de": "eins"}, ""),

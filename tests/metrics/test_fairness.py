@@ -106,7 +106,7 @@ def test_lost_text_is_left_out_in_both_languages(write_config, tmp_path):
     ("corpora", "reason"),
     [
         ("  c: {source: text, path: '??.txt', document: line}", "corpus c is not aligned; add 'parallel: true' if"),
-        (CORPUS.format(more=""), "corpus c names no reference language; add 'reference: de'"),
+        (CORPUS.format(more=""), "corpus c names no reference language; add 'reference: en'"),
     ],
 )
 def test_what_cannot_be_compared_says_why(write_config, aligned, corpora, reason):
@@ -114,6 +114,7 @@ def test_what_cannot_be_compared_says_why(write_config, aligned, corpora, reason
     assert results.cells
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
     assert all(c.reason.startswith(reason) for c in results.cells)
+    assert bool(list(results.states)) == ("parallel" in corpora), "only translations have a state of documents"
 
 
 def test_the_section_has_bars_and_curves(write_config):

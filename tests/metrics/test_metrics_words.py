@@ -95,6 +95,16 @@ def test_without_gold_there_is_a_reason():
         assert values(family, look(b"a| b"), unit="gold")[name] == NotApplicable(NO_GOLD)
 
 
+def test_gold_words_are_the_default_where_there_are_some():
+    """Of the two words one is punctuation, which no token cuts."""
+    marked, plain = look(utf8("n|é!"), golds=[gold("né!", "né", "!")]), look(utf8("n|é!"))
+    units = {name: [values(name, view)[name].unit for view in (marked, plain)] for name in ("fertility", "strr")}
+    assert units["fertility"] == ["tokens/word (gold)", "tokens/word (UAX #29)"]
+    assert units["strr"] == ["share of words (gold, no punctuation)", "share of words (UAX #29)"]
+    for asked in ({"units": {"en": "uax29"}}, {"unit": "uax29"}):
+        assert values("fertility", marked, **asked)["fertility"].unit == "tokens/word (UAX #29)"
+
+
 def test_gold_units():
     text = "né!"
     view = look(utf8("n|é!"), golds=[gold(text, "né", "!")])

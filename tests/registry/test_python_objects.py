@@ -35,6 +35,24 @@ def test_texts_give_the_numbers_of_a_file(tmp_path, kind):
         assert found.corpora["b"].groups == {"fr": 1, "en": 2}
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "datasets"])
+@pytest.mark.parametrize(
+    ("column", "group", "groups"),
+    [
+        ("lang", None, {"fr": 1, "b": 1, "en": 1}),
+        ("language", None, {"fr": 1, "b": 1, "en": 1}),
+        ("lang", "all", {"all": 3}),
+        ("tongue", None, {"b": 3}),
+    ],
+)
+def test_frames_are_grouped_by_their_language(kind, column, group, groups):
+    library = pytest.importorskip(kind)
+    columns = {"text": TEXTS, column: ["fr", None, "en"]}
+    frame = library.Dataset.from_dict(columns) if kind == "datasets" else library.DataFrame(columns)
+    texts = {"texts": frame, "group": group} if group else frame
+    assert run({"b": texts}, {"b": "utf8_bytes"}).corpora["b"].groups == groups
+
+
 def test_texts_that_are_not_strings_are_refused():
     with pytest.raises(tokbench.InputError, match=r"corpora\.a: text 2 is of type float"):
         run({"a": ["x", float("nan")]}, {"b": "utf8_bytes"})

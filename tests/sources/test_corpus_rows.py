@@ -5,6 +5,7 @@ import json
 import pytest
 
 import tokbench
+from tokbench.sources.csv import CsvOptions, CsvSource
 from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.parquet import ParquetOptions, ParquetSource
@@ -54,6 +55,38 @@ def parquet(tmp_path, rows, row_group=100):
 
     write_table(pa.Table.from_pylist(rows), tmp_path / "r.parquet", row_group_size=row_group)
     return tmp_path / "r.parquet"
+
+
+def open_rows(kind, tmp_path, rows, **options):
+    """Open rows as files of every kind."""
+    if kind == "jsonl":
+        return JsonlSource(JsonlOptions(path=jsonl(tmp_path, *rows), **options))
+    if kind == "parquet":
+        return ParquetSource(ParquetOptions(path=parquet(tmp_path, rows), **options))
+    if kind == "csv":
+        lines = [",".join(rows[0]), *(",".join(value or "" for value in row.values()) for row in rows)]
+        (tmp_path / "r.csv").write_text("\n".join(lines), encoding="utf-8")
+        return CsvSource(CsvOptions(path=tmp_path / "r.csv", **options))
+    pytest.importorskip("datasets").Dataset.from_list(rows).save_to_disk(str(tmp_path / "r"))
+    return DatasetsSource(DatasetsOptions(path=tmp_path / "r", **options))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "datasets"])
+@pytest.mark.parametrize(
+    ("columns", "options", "groups"),
+    [
+        ({"lang": ["en", None]}, {}, ["en", "r"]),
+        ({"language": ["de", "en"]}, {}, ["de", "en"]),
+        ({"lang": ["", "fr"], "language": ["de", "en"]}, {}, ["de", "fr"]),
+        ({"tongue": ["de", "en"]}, {}, ["r", "r"]),
+        ({"lang": ["de", "en"]}, {"group": "all"}, ["all", "all"]),
+        ({"lang": ["de", "en"], "kind": ["a", "b"]}, {"group": "{kind}"}, ["a", "b"]),
+    ],
+)
+def test_rows_are_grouped_by_their_language_unless_a_group_is_given(tmp_path, kind, columns, options, groups):
+    rows = [{"text": f"t{k}", **{name: values[k] for name, values in columns.items()}} for k in range(2)]
+    found = [document.group for document in open_rows(kind, tmp_path, rows, **options).documents()]
+    assert found == [group.replace("r", "train") if group == "r" and kind == "datasets" else group for group in groups]
 
 
 def test_parquet_gives_what_jsonl_gives(tmp_path):

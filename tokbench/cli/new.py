@@ -110,6 +110,7 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     from tokbench.segmentation.segment import recipe_of
     from tokbench.terminal.documents import DOCUMENTS
     from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts, weigh
+    from tokbench.terminal.translations import compare, comparison
 
     grammar = Grammar(load_registry())
     for name in wanted.tokenizers:
@@ -126,6 +127,8 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     for name, keys in entries.items():
         if "document" in keys:
             say(f"{name}: {DOCUMENTS[keys['document']]}")
+    asked = weighted if wanted.purpose == "languages" else {}
+    compared = [name for name, corpus in asked.items() if compare(name, corpus, entries[name])]
     code = [name for name, corpus in weighted.items() if corpus.is_code]
     draft = (Path(__file__).parent / "drafts" / f"{wanted.purpose}.yaml").read_text(encoding="utf-8")
     # In one pass: what a user wrote is not looked at again.
@@ -133,6 +136,8 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
         corpora=_entries(entries),
         tokenizers=_entries(dict(_tokenizer(name, path.parent) for name in wanted.tokenizers)),
         names=_flow([name for name, corpus in weighted.items() if corpus.weight]),
+        comparison=comparison(asked, compared),
+        fairness="fairness, " if compared else "",
         code=_flow({"code": {"corpora": code}}) if code and len(code) < len(weighted) else "code",
         weights=f"{'' if wanted.weights else '# '}weights: {_flow(shares)}",
         model=f"model: {wanted.model}" if wanted.model else "",

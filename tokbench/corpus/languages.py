@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from tokbench.foundation.errors import did_you_mean
 
 FACETS: Final = ("script", "family", "resource class")
 """Properties by which languages are grouped into slices."""
@@ -118,6 +120,52 @@ def _name(code: str) -> str:
 def _script(tags: Sequence[str], *, alone: bool) -> str:
     scripts = [] if alone else [_names()[tag] for tag in tags[1:] if len(tag) == _FOUR and tag in _names()]
     return f", {scripts[0]}" if scripts else ""
+
+
+LANGUAGE_FIELDS: Final = ("lang", "language")
+
+
+def row_language(row: Mapping[str, object]) -> str:
+    """Return the language that a row names; empty if none.
+
+    >>> row_language({"lang": "", "language": "de"}), row_language({"lang": 1})
+    ('de', '')
+    """
+    return next((value for name in LANGUAGE_FIELDS if isinstance(value := row.get(name), str) and value), "")
+
+
+def same_language(name: str, groups: Iterable[str]) -> list[str]:
+    """Return the groups in the language that a code or a name means, the shortest first.
+
+    >>> same_language("English", ["deu", "eng-GB", "eng"]), same_language("de", ["python", "en"])
+    (['eng', 'eng-GB'], [])
+    """
+    languages = {group: _name(re.split("[-_]", group.lower())[0]) for group in (name, *groups)}
+    same = [group for group in groups if languages[name] and languages[group] == languages[name]]
+    return sorted(same, key=lambda group: (len(group), group))
+
+
+def reference_language(groups: Sequence[str]) -> str:
+    """Return the group that translations are compared with: English, or else a language with much text in the world.
+
+    That is the highest class of resources (Joshi et al. 2020); of several the first by name.
+
+    >>> reference_language(["deu", "eng_Latn"]), reference_language(["swa", "deu", "amh"]), reference_language(["tlh"])
+    ('eng_Latn', 'deu', 'tlh')
+    """
+    classes = {group: language.resource_class for group in groups if (language := find_language(group))}
+    most = max(classes.values(), default="")
+    return [*same_language("en", groups), *sorted(group for group in groups if classes.get(group, "") == most)][0]
+
+
+def did_you_mean_group(name: str, groups: Iterable[str]) -> str:
+    """Return the group of the same language, or else what :func:`~tokbench.foundation.errors.did_you_mean` has.
+
+    >>> did_you_mean_group("en", ["den", "eng_Latn"])
+    "did you mean 'eng_Latn'?"
+    """
+    known = list(groups)
+    return f"did you mean {same[0]!r}?" if (same := same_language(name, known)) else did_you_mean(name, known)
 
 
 def slices(groups: Iterable[str]) -> list[Slice]:

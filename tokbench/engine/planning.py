@@ -11,6 +11,7 @@ from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenize
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
+from tokbench.corpus.languages import did_you_mean_group
 from tokbench.engine.restrictions import check_restrictions, group_notes, restriction_notes
 from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
@@ -158,7 +159,7 @@ class _Planner:
         if entry.reference and not entry.parallel:
             self._problem(path, "a reference needs groups that are translations; add 'parallel: true', or remove it")
         elif entry.reference and entry.reference not in survey.groups:
-            hint = did_you_mean(entry.reference, survey.groups)
+            hint = did_you_mean_group(entry.reference, survey.groups)
             self._problem(path, f"unknown group {entry.reference!r}; {hint}")
 
     def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
@@ -454,7 +455,7 @@ class _Planner:
         groups = {group for survey in surveys.values() for group in survey.groups}
         # Where a corpus could not be read, its groups are not known either.
         if name not in groups and len(surveys) == len(self._config.corpora):
-            self._problem(path, f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
+            self._problem(path, f"no corpus has a group {name!r}; {did_you_mean_group(name, groups)}")
 
     def _named_tokenizer(self, name: str, path: Path) -> None:
         known = [tokenizer.name for tokenizer in self._plan.tokenizers]

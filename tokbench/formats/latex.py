@@ -1,9 +1,11 @@
-r"""``tables.tex``: the main tables for a paper, for ``\input``; they need booktabs and longtable."""
+r"""``tables.tex``: the main tables and premiums for a paper, for ``\input``; they need booktabs and longtable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from tokbench.engine.reports import report_of
 from tokbench.foundation.visible_text import visible
@@ -12,7 +14,7 @@ from tokbench.report.cells import legends
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.escaping import latex_text
 from tokbench.report.sections.overview import main_columns
-from tokbench.results.cells import group_name
+from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
@@ -24,86 +26,141 @@ _ARROWS: Final = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": "
 _HEAD: Final = r"""% Tables of {name}, written by tokbench.
 % In the preamble: \usepackage{{booktabs,longtable}}
 % Then: \input{{tables}}
-% Names that are not in Latin script need LuaLaTeX or XeLaTeX, and a font that has their letters.
+% pdfLaTeX shows letters of other scripts by their codes; LuaLaTeX and XeLaTeX show them in a font that has them.
+\DeclareRobustCommand\tokbenchchar[2]{{\ifdefined\Umathchar #1\else #2\allowbreak\fi}}
 """
 _INTERVALS: Final = "In brackets: 95% intervals"
 _NO_CELL: Final = "--"
-_LINE: Final = 72
-"""The characters of a line; more columns become another table."""
-_BETWEEN: Final = 3
-_NARROWEST: Final = 6
-"""Characters of a number with a mark."""
+_LINE: Final = 340.0
+"""The points of a line, in the class article; more columns become another table."""
+_BETWEEN: Final = 12.0
+"""Points between two columns."""
+_BOLD, _SMALL = 1.15, 0.8
+"""How wide bold and small text is, beside other text."""
+_FIRST, _LONGEST = 130.0, 90.0
+"""The widest name of a row, and of a column; longer ones are broken."""
+_RUN: Final = re.compile(r"[^\W_]{1,6}|.", re.DOTALL)
+"""What is not broken."""
+
+
+class _Column(NamedTuple):
+    """A column in LaTeX; the first line of the head may be broken."""
+
+    head: Sequence[str]
+    cells: Sequence[str]
+    width: float
 
 
 def render(results: Results) -> str:
-    """Return the headline metrics of whole corpora, and compression by group."""
+    """Return the headline metrics of whole corpora, compression by group, and premiums by language."""
     report = report_of(results)
-    name = " ".join(visible(results.name).split())
-    parts = [_HEAD.format(name=name), *(_overview(report, corpus) for corpus in report.tables.corpora)]
-    metric = report.tables.with_role(Role.TEXT_PER_TOKEN)
-    parts += [_by_group(report, metric, corpus) for corpus in report.tables.corpora]
+    name, corpora = " ".join(visible(results.name).split()), report.tables.corpora
+    parts = [_HEAD.format(name=name), *(_overview(report, corpus) for corpus in corpora)]
+    parts += [_by_group(report, role, corpus) for role in (Role.TEXT_PER_TOKEN, Role.PREMIUM) for corpus in corpora]
     return "\n".join(filter(None, parts))
 
 
 def _overview(report: Report, corpus: str) -> str:
-    columns = [column for column in main_columns(report.tables) if column.corpus == corpus]
-    if not columns:
+    series = [column for column in main_columns(report.tables) if column.corpus == corpus]
+    if not series:
         return ""
-    order = [name for name in columns[0].ranked() if not columns[0].cells[name].unbound]
-    rows = [[latex_text(name), *(_number(column.cells[name]) for column in columns)] for name in order]
-    cells = [column.cells[name] for column in columns for name in order]
+    order = [name for name in series[0].ranked() if not series[0].cells[name].unbound]
+    cells = [column.cells[name] for column in series for name in order]
     caption = [f"Headline metrics on {corpus}", *_legend(report, cells, intervals=True)]
-    head = [["tokenizer", *(latex_text(column.short_label) + _ARROWS[column.direction] for column in columns)]]
-    head += [["", *(f"({latex_text(column.unit_label)})" if column.unit_label else "" for column in columns)]]
-    return _table(head, rows, caption, "whole-" + corpus)
+    columns = [
+        _column(
+            [column.short_label, f"({column.unit_label})" if column.unit_label else ""],
+            [column.cells[name] for name in order],
+            _ARROWS[column.direction],
+        )
+        for column in series
+    ]
+    return _tables(_names("tokenizer", order), columns, caption, "whole-" + corpus)
 
 
-def _by_group(report: Report, metric: str, corpus: str) -> str:
-    shown_map = heat_map(report.tables, corpus, metric)
+def _by_group(report: Report, role: Role, corpus: str) -> str:
+    tables = report.tables
+    shown_map = heat_map(tables, corpus, tables.with_role(role))
     if not shown_map:
         return ""
+    what, about, groups = "group", f"group of {corpus}", dict.fromkeys(row.group for row in shown_map.rows)
+    if role == Role.PREMIUM:  # not those of scripts, which are means
+        what, about = "language", f"language of {corpus}, {tables.corpus(corpus).reference} being 1"
+        groups = {WHOLE: None} | dict.fromkeys(tables.corpus(corpus).groups)
+    rows = [row for row in shown_map.rows if row.group in groups]
     unit = f", {shown_map.unit}" if shown_map.unit else ""
-    caption = [f"{shown_map.label}{unit}, by group of {corpus}"]
-    caption += _legend(report, [cell for row in shown_map.rows for cell, _ in row.cells])
-    if shown_map.left_out:
-        caption.append(shown_map.left_out.removesuffix("."))
-    names = [group_name(row.group) for row in shown_map.rows]
-    parts = list(_columns_that_fit(shown_map.tokenizers, _LINE - max(map(len, names))))
-    tables = []
-    for number, columns in enumerate(parts, 1):
-        head = [["group" + _ARROWS[shown_map.direction], *(latex_text(shown_map.tokenizers[k]) for k in columns)]]
-        rows = [
-            [latex_text(name), *(_number(row.cells[k][0], interval=False) for k in columns)]
-            for name, row in zip(names, shown_map.rows, strict=True)
-        ]
-        part = [f"{caption[0]} ({number} of {len(parts)})" if len(parts) > 1 else caption[0], *caption[1:]]
-        tables.append(_table(head, rows, part, f"groups-{corpus}" + (f"-{number}" if number > 1 else "")))
-    return "\n".join(tables)
+    caption = [
+        f"{shown_map.label[:1].upper()}{shown_map.label[1:]}{unit}, by {about}",
+        *_legend(report, [cell for row in rows for cell, _ in row.cells]),
+    ]
+    caption += [shown_map.left_out.removesuffix(".")] if shown_map.left_out else []
+    columns = [
+        _column([name], [row.cells[k][0] for row in rows], interval=False)
+        for k, name in enumerate(shown_map.tokenizers)
+    ]
+    names = [tables.language(corpus, row.group) or group_name(row.group) for row in rows]
+    return _tables(_names(what, names, _ARROWS[shown_map.direction]), columns, caption, f"{what}s-{corpus}")
 
 
-def _columns_that_fit(names: Sequence[str], width: int) -> Iterator[range]:
-    """Yield the columns of each table, one at least, whose names fit into ``width`` characters.
-
-    >>> list(_columns_that_fit(["cl100k", "o200k", "llama3"], 20))
-    [range(0, 2), range(2, 3)]
-    """
-    first = used = 0
-    for k, name in enumerate(names):
-        size = max(_NARROWEST, len(name)) + _BETWEEN
-        if k > first and used + size > width:
-            yield range(first, k)
-            first, used = k, 0
-        used += size
-    yield range(first, len(names))
+def _names(head: str, names: Sequence[str], after: str = "") -> _Column:
+    cells = [_broken(name, _FIRST, "right") for name in names]
+    return _Column([latex_text(head) + after], cells, min(max(_width(head + "xx"), *map(_width, names)), _FIRST))
 
 
-def _number(cell: DisplayCell, *, interval: bool = True) -> str:
+def _column(head: Sequence[str], cells: Sequence[DisplayCell], after: str = "", *, interval: bool = True) -> _Column:
+    ends = [f" [{cell.interval}]" if interval and cell.interval else "" for cell in cells]
+    shown = [_BOLD * _width(cell.text + cell.marks + cell.share) for cell in cells]
+    shown += [wide + _SMALL * _width(end) for wide, end in zip(shown, ends, strict=True)]
+    first, *below = head
+    width = max(min(_width(first + "xx"), _LONGEST), *shown, *map(_width, below))
+    numbers = [_number(cell) + _small(end) for cell, end in zip(cells, ends, strict=True)]
+    return _Column([_broken(first, _LONGEST, "left") + after, *map(latex_text, below)], numbers, width)
+
+
+def _number(cell: DisplayCell) -> str:
     if cell.value is None:
         return rf"\textit{{{latex_text(cell.text)}}}" if not cell.unbound else _NO_CELL
     text = latex_text(cell.text)
     text = rf"\textbf{{{text}}}" if cell.best else text
-    ends = rf" {{\scriptsize{{[}}{latex_text(cell.interval)}{{]}}}}" if interval and cell.interval else ""
-    return text + latex_text(cell.marks) + ends
+    return text + latex_text(cell.marks)
+
+
+def _small(text: str) -> str:
+    return rf"{{\scriptsize{latex_text(text)}}}" if text else ""
+
+
+def _width(text: str) -> float:
+    """Return about how wide a text is in points, in Computer Modern of 10 points.
+
+    >>> _width("illi"), _width("0.25"), _width("WM"), _width("я")
+    (12.0, 19.5, 20.0, 40.0)
+    """
+    points = dict.fromkeys("iljtfrI.,:;!|'()[] ", 3.0) | dict.fromkeys("mwMW@%&", 10.0)
+    shown, codes = visible(text), latex_text(text).count(r"\tokbenchchar")
+    return sum(points.get(char, 7.5 if char.isupper() else 5.5) for char in shown) + 34.5 * codes
+
+
+def _broken(text: str, widest: float = _LONGEST, ragged: Literal["left", "right", ""] = "") -> str:
+    """Return a text in LaTeX whose wide words may be broken; ``ragged``, in a box of that width if it is wider."""
+    if ragged and _width(text) <= widest:
+        return latex_text(text)
+    words = (_RUN.findall(word) if _width(word) > widest else [word] for word in visible(text).split(" "))
+    pieces = " ".join(r"\allowbreak{}".join(map(latex_text, runs)) for runs in words)
+    return rf"\parbox[t]{{{widest:g}pt}}{{\ragged{ragged}\hspace{{0pt}}{pieces}}}" if ragged else pieces
+
+
+def _tables(first: _Column, columns: Sequence[_Column], caption: Sequence[str], label: str) -> str:
+    """Return as many tables as it takes that none is wider than a line."""
+    parts: list[list[_Column]] = [[]]
+    for column in columns:
+        if parts[-1] and first.width + sum(_BETWEEN + each.width for each in [*parts[-1], column]) > _LINE - _BETWEEN:
+            parts.append([])
+        parts[-1].append(column)
+    made = []
+    for number, part in enumerate(parts, 1):
+        title = f"{caption[0]} ({number} of {len(parts)})" if len(parts) > 1 else caption[0]
+        made.append(_table(first, part, [title, *caption[1:]], label + (f"-{number}" if number > 1 else "")))
+    return "\n".join(made)
 
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
@@ -112,13 +169,15 @@ def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = F
     return [bold[0].upper() + bold[1:], *shown, *legends(cells)]
 
 
-def _table(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], caption: Sequence[str], label: str) -> str:
+def _table(first: _Column, columns: Sequence[_Column], caption: Sequence[str], label: str) -> str:
     safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in label)
-    heading = "\n".join(" & ".join(line) + r" \\" for line in head)
-    body = "\n".join(" & ".join(row) + r" \\" for row in rows)
-    text = " ".join(f"{latex_text(sentence)}." for sentence in caption)
+    heads = zip_longest(*(column.head for column in (first, *columns)), fillvalue="")
+    heading = "\n".join(" & ".join(line) + r" \\" for line in heads)
+    body = "\n".join(" & ".join(row) + r" \\" for row in zip(first.cells, *(c.cells for c in columns), strict=True))
+    text = " ".join(f"{_broken(sentence)}." for sentence in caption)
     return "\n".join([
-        rf"\begin{{longtable}}{{l{'r' * (len(head[0]) - 1)}}}",
+        r"\begingroup\emergencystretch=9em",
+        rf"\begin{{longtable}}{{l{'r' * len(columns)}}}",
         rf"\caption{{{text}}}\label{{tab:{safe}}}\\",
         r"\toprule",
         heading,
@@ -132,6 +191,7 @@ def _table(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], caption
         r"\endfoot",
         body,
         r"\end{longtable}",
+        r"\endgroup",
         "",
     ])  # fmt: skip
 

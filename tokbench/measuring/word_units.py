@@ -43,7 +43,7 @@ class WordOptions(Options):
         default=None,
         description=(
             "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character, grapheme, syllable or mora; "
-            "default: by language"
+            "default: gold if the corpus has gold words (strr, continued_words: gold_nonpunct), else by language"
         ),
     )
     units: dict[GroupName, WantedUnit] = Field(default_factory=dict, description="the same for single groups, by name")
@@ -67,9 +67,14 @@ class UnitSums(NamedTuple):
 
 
 def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
-    """Return the unit of a shard, its words, or the reason why there are none; ``placed`` needs their places."""
+    """Return the unit of a shard, its words, or the reason why there are none; ``placed`` needs their places.
+
+    By default words are those that people marked, where they did: all for tokens per word, and those without
+    punctuation, which are never cut, where places count.
+    """
+    gold: Unit = "gold_nonpunct" if placed else "gold"
     group = shard.group
-    unit = options.units.get(group) or options.unit or default_unit(group)
+    unit = options.units.get(group) or options.unit or (default_unit(group) if shard.gold is None else gold)
     lacking = foreign(unit, group)
     if unit in GOLD_UNITS and shard.gold is None:
         lacking = NO_GOLD

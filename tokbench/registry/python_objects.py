@@ -9,12 +9,13 @@ import hashlib
 import json
 import os
 import string
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from tokbench.corpus.languages import LANGUAGE_FIELDS, row_language
 from tokbench.foundation.errors import InputError, did_you_mean, one_line
 from tokbench.foundation.store import default_folder, open_store
 from tokbench.registry.plugins import Registry
@@ -80,8 +81,12 @@ def _corpus(name: str, value: Any) -> Any:
         value = value["texts"]
     elif isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         return value
-    keys.setdefault("group", str(name).replace("{", "{{").replace("}", "}}"))
-    rows = _rows(f"corpora.{name}", value, keys)
+    columns = next((list(getattr(value, kind)) for kind in ("column_names", "columns") if hasattr(value, kind)), None)
+    languages = [field for field in LANGUAGE_FIELDS if field in (columns or ()) and "group" not in keys]
+    keys.setdefault("group", "{lang}" if languages else str(name).replace("{", "{{").replace("}", "}}"))
+    rows = _rows(f"corpora.{name}", value, keys, columns, languages)
+    if languages:
+        rows = ({**row, "lang": row_language(row) or str(name)} for row in rows)
 
     def write(folder: Path) -> None:
         with (folder / "texts.jsonl").open("w", encoding="ascii") as file:
@@ -91,15 +96,17 @@ def _corpus(name: str, value: Any) -> Any:
     return {"source": "jsonl", **keys, "path": str(folder / "texts.jsonl")}
 
 
-def _rows(place: str, texts: Any, keys: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a frame, with the columns that the options name, or of a list of texts."""
+def _rows(
+    place: str, texts: Any, keys: Mapping[str, Any], columns: Sequence[str] | None, languages: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a frame, with the columns of languages and of the options, or of a list of texts."""
     text = keys.get("text", "text")
-    columns = next((list(getattr(texts, name)) for name in ("column_names", "columns") if hasattr(texts, name)), None)
     if columns is None:
         rows: Iterable[Mapping[str, Any]] = ({text: one} for one in texts)
     else:
         inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(keys["group"]) if name]
-        wanted = list(dict.fromkeys(filter(None, [text, keys.get("key"), keys.get("segments"), *inside])))
+        named = [text, keys.get("key"), keys.get("segments"), *(languages or inside)]
+        wanted = list(dict.fromkeys(filter(None, named)))
         if lacking := [name for name in wanted if name not in columns]:
             raise InputError(f"{place}: has no column {lacking[0]!r}; {did_you_mean(lacking[0], map(str, columns))}")
         rows = (dict(zip(wanted, row, strict=True)) for row in zip(*(texts[name] for name in wanted), strict=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, Final
@@ -83,19 +84,33 @@ _LATEX: Final = str.maketrans(
         "‡": r"$\ddagger$",
         "⊕": r"$\oplus$",
         "×": r"$\times$",
+        "≡": r"$\equiv$",
         "–": "--",
         "…": r"\ldots{}",
     }
 )
 
 
-def latex_text(text: str) -> str:
-    r"""Return the text escaped for LaTeX, in a table too; letters of all scripts stay.
+_ACCENTS: Final = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")
+_LATIN: Final = frozenset("ßæÆœŒøØłŁı¡¿§·“”’—•°")
 
-    >>> print(latex_text("100 % of a_b & \\end{x}"))
-    100 \% of a\_b \& \textbackslash{}end\{x\}
+
+def latex_text(text: str) -> str:
+    r"""Return the text escaped for LaTeX, in a table too.
+
+    Letters for which pdfLaTeX has no font are arguments of ``\tokbenchchar``, with their code.
+
+    >>> print(latex_text("100 % of a_b & \\end{x} é Ж"))
+    100 \% of a\_b \& \textbackslash{}end\{x\} é \tokbenchchar{Ж}{U+0416}
     """
-    return visible(text).translate(_LATEX)
+    return "".join(map(_latex_char, visible(text)))
+
+
+def _latex_char(char: str) -> str:
+    escaped = char.translate(_LATEX)
+    base, *marks = list(unicodedata.normalize("NFD", char))
+    known = base.isascii() and len(marks) < 2 and _ACCENTS.issuperset(marks) and char < "\u0180"  # noqa: PLR2004 - one
+    return escaped if escaped != char or known or char in _LATIN else rf"\tokbenchchar{{{char}}}{{U+{ord(char):04X}}}"
 
 
 def spreadsheet_text(text: str) -> str:

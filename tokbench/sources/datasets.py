@@ -29,7 +29,10 @@ class DatasetsOptions(RowOptions):
     split: str = Field(default="train", description="the split to read")
     revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
     limit: int | None = Field(default=None, ge=1, description="number of documents, from the first; default: all")
-    group: RowGroup = Field(default="{split}", description="group name from {name}, {config}, {split} or any column")
+    group: RowGroup = Field(
+        default="{split}",
+        description="group name from {name}, {config}, {split} or any column; default: lang or language, or {split}",
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> DatasetsOptions:

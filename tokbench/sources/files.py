@@ -14,9 +14,10 @@ from pydantic import AfterValidator, Field
 
 from tokbench.corpus.contract import Document
 from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
+from tokbench.corpus.languages import did_you_mean_group
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.compressed import opened, plain_name
-from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.files import not_text
 from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.sources.faults import EMPTY, Errors, Faults, kind_of_path, readable_name
@@ -346,9 +347,8 @@ class GroupedFilesSource(SourceFiles):
         files = [(path, self._group.format_map(group_names(path))) for path in self._paths]
         groups, wanted = {group for _, group in files}, options.groups
         if lacking := [name for name in wanted if name not in groups]:
-            msg = "no file of {!r} gives the group {!r}; {}"
-            path = str(options.path)
-            raise InputError([Problem("", msg.format(path, name, did_you_mean(name, groups))) for name in lacking])
+            start = f"no file of {str(options.path)!r} gives the group"
+            raise InputError([Problem("", f"{start} {name!r}; {did_you_mean_group(name, groups)}") for name in lacking])
         self._files = [(path, group) for path, group in files if not wanted or group in wanted]
         self._paths = [path for path, _ in self._files]
         self._group_of = dict(self._files)

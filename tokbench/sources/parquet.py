@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.corpus.languages import LANGUAGE_FIELDS
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import is_utf8
 from tokbench.sources.faults import readable_name
 from tokbench.sources.files import file_names
-from tokbench.sources.rows import RowFileOptions, RowFiles, mended_row, row_document, row_fields
+from tokbench.sources.rows import RowFileOptions, RowFiles, by_language, mended_row, row_document, row_fields
 
 _ROWS: Final = 1024
 
@@ -56,6 +57,8 @@ class ParquetSource(RowFiles):
                     if name not in file.schema_arrow.names:
                         msg = f"has no column {name!r}; {did_you_mean(name, file.schema_arrow.names)}"
                         raise InputError([Problem(place, msg)])
+                known = LANGUAGE_FIELDS if by_language(options) else ()
+                columns += [name for name in known if name in file.schema_arrow.names and name not in columns]
                 for batch in file.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False):
                     for row in batch_rows(batch, options.text, partial(self._mended, place, number)):
                         number += 1

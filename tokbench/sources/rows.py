@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from pydantic import Field
 
 from tokbench.corpus.contract import Document, Gold
+from tokbench.corpus.languages import row_language
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.sources.faults import NULLS, SURROGATES, Faults, Nulls
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
@@ -33,7 +34,10 @@ class RowOptions(Options):
 class RowFileOptions(RowOptions, PathOptions):
     """Options of a source that reads rows from files."""
 
-    group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
+    group: RowGroup = Field(
+        default="{stem}",
+        description="group name from {stem} or any field; default: the field lang or language, or else {stem}",
+    )
 
 
 class RowFiles(SourceFiles):
@@ -49,6 +53,11 @@ def row_fields(options: RowOptions, template: str) -> list[str]:
     named = [options.text, options.key, options.segments]
     inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(template) if name]
     return list(dict.fromkeys(filter(None, [*named, *inside])))
+
+
+def by_language(options: RowOptions) -> bool:
+    """Tell whether rows are grouped by the fields of their language, as no group is given."""
+    return "group" not in options.model_fields_set
 
 
 def mended_row(
@@ -82,7 +91,7 @@ def row_document(
     if valid_unicode(text) != text:
         _refuse(place, number, f"field {options.text!r} holds a lone surrogate: not Unicode text")
     try:
-        group = template.format_map({**row, **names})
+        group = (by_language(options) and row_language(row)) or template.format_map({**row, **names})
     except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
         message = f"no group from {template!r}: {error}"
         if isinstance(error, KeyError):

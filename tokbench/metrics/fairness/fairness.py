@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
-from tokbench.corpus.languages import slices
+from tokbench.corpus.languages import reference_language, slices
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import CorpusOutcome, CorpusStates, Measured, Metric, NotApplicable, Role
@@ -73,7 +73,8 @@ def _reason(states: CorpusStates, name: str) -> str:
     if not states.parallel:
         return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
     if not states.reference:
-        return f"corpus {states.corpus} names no reference language; add 'reference: {next(iter(states.groups))}'"
+        first = reference_language(list(states.groups))
+        return f"corpus {states.corpus} names no reference language; add 'reference: {first}'"
     if (name, states.reference) not in states.states:
         return f"the reference {states.reference} was not measured"
     return ""

@@ -123,8 +123,8 @@ def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], f
     documents = sum(part.documents for part in parts)
     used = (below > 0).any(axis=0)
     rest_above, rest_below = (sums.sum(axis=1, keepdims=True) - sums for sums in (above, below))
-    if not (rest_below[:, used] > 0).all():
+    if not (rest_below > 0).all():
         return Measured(value, documents, no_interval="too few documents for an interval: a language has none left")
-    left_out = (rest_above / np.where(rest_below > 0, rest_below, 1))[:, used]
+    left_out = (rest_above / rest_below)[:, used]
     ends = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]))
     return Measured(value, documents, ends.low, ends.high, no_interval=ends.reason)

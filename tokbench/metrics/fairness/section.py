@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokbench.measuring.metric import Role
+from tokbench.metrics.fairness.answer import premium_lines
 from tokbench.metrics.fairness.lorenz import lorenz_chart, lorenz_key
 from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars
 from tokbench.report.cells import Series, legends
@@ -240,4 +241,6 @@ def fairness_charts(tables: CellTables) -> Iterator[Chart]:
             yield Chart(f"parity-{section.corpus}", section.front.drawing, tuple(section.front.backends), (heading,))
 
 
-FAIRNESS: Final = SectionSpec(name="fairness", place=30, build=fairness_document, charts=fairness_charts)
+FAIRNESS: Final = SectionSpec(
+    name="fairness", place=30, build=fairness_document, charts=fairness_charts, answer=premium_lines
+)

@@ -15,7 +15,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from tokbench.corpus.contract import CorpusSpec, Document
-from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.corpus.languages import did_you_mean_group
+from tokbench.foundation.errors import InputError
 from tokbench.tokenizers.options import Options
 from tokbench.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.sources.text import TextOptions, TextSource
@@ -45,7 +46,7 @@ class SampleSource:
         known = {document.group for document in self._all()}
         for name in options.groups:
             if name not in known:
-                raise InputError(f"the sample has no group {name!r}; {did_you_mean(name, known)}")
+                raise InputError(f"the sample has no group {name!r}; {did_you_mean_group(name, known)}")
 
     def documents(self) -> Iterator[Document]:
         for document in self._all():

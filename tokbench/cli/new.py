@@ -72,14 +72,15 @@ def new(
         if purpose or tokenizers or weights or model:
             raise click.UsageError("--for, --tokenizer, --weight and --model are for your own texts, not for a suite")
         suite = find_suite(what)
-        path, text = output or Path(suite.path.name), suite.path.read_bytes()
+        path, text, said = output or Path(suite.path.name), suite.path.read_bytes(), list[str]()
     else:
         purpose = purpose or "size"
         if (weights or model) and purpose != "size":
             raise click.UsageError(f"--weight and --model are for --for size, and not for --for {purpose}")
         path = output or Path(f"{purpose}.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
-        text = _configuration(what, path, Wanted(purpose, names, weights, model)).encode()
+        written = _configuration(what, path, Wanted(purpose, names, weights, model))
+        text, said = written.encode(), outlook_of(written, path)
     same = path.is_file() and path.read_bytes() == text
     try:
         if not same:
@@ -91,7 +92,7 @@ def new(
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
     say(f"{'unchanged' if same else 'written'}: {path}; run it with: tokbench run {path}")
-    for line in outlook_of(path) if purpose == "size" else ():
+    for line in said:
         say(line)
 
 

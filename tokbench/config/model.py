@@ -174,8 +174,8 @@ class TrainEntry(Options):
     counts: Annotated[tuple[LocalPath, ...], _ONE_OR_MORE] = Field(
         default=(), description="instead: a table of counts that tokbench count made, or a list of them"
     )
-    vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
-        description="size of the vocabulary; a list makes one tokenizer of each size"
+    vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] | Literal["auto"] = Field(
+        description="size of the vocabulary; a list makes one tokenizer of each size; auto: as large as a study can use"
     )
 
     @model_validator(mode="after")

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.report.answer.words import join, megabytes
-from tokbench.studies.vocabulary_size.block import SizeAdvice
-from tokbench.studies.vocabulary_size.compute import flops_per_byte
+from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost
+from tokbench.studies.vocabulary_size.compute import Floats, flops_per_byte
 from tokbench.studies.vocabulary_size.mixture import MixedLine
 from tokbench.studies.vocabulary_size.options import Model
 
@@ -24,45 +25,56 @@ NEAR: Final = 0.02
 ENOUGH: Final = 100
 """Bytes of training text for a token: the ends of a range then differ by a twentieth from much more text."""
 
-_SMALL: Final = 0.25
-"""With less than this share of the text that is needed, nothing is firm."""
-
 _POINTS: Final = 80
 
 _SMALLEST: Final = 256
 """Tokens of single bytes, which need no text."""
 
 
-def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model]) -> list[SizeAdvice]:
-    """Return the advice for each model, on the line that costs least; the others follow it, by their cost."""
+def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model], reach: Mapping[str, int]) -> list[SizeAdvice]:
+    """Return the advice for each model, on the line that costs least; the others follow it, by their cost.
+
+    ``reach`` are the largest sizes that the training texts of lines support.
+    """
     found = []
     for name, model in models.items():
-        of_model = [_of_line(name, model, line, mixed) for line, mixed in lines.items()]
-        found += sorted(of_model, key=lambda advice: advice.cost)
+        of_model = [_of_line(name, model, line, mixed, reach[line]) for line, mixed in lines.items()]
+        found += sorted(of_model, key=lambda advice: advice.pick.cost)
     return found
 
 
-def _of_line(name: str, model: Model, line: str, mixed: MixedLine) -> SizeAdvice:
+def _of_line(name: str, model: Model, line: str, mixed: MixedLine, reach: int) -> SizeAdvice:
     sizes, costs = mixed.every, flops_per_byte(model, mixed.every, 1 / mixed.mixed)
-    best = int(costs.argmin())
-    near = np.flatnonzero(costs <= (1 + NEAR) * costs[best])
-    first, last = int(near[0]), int(near[-1])
-    pick = picked(int(sizes[best]), int(sizes[first]), int(sizes[last])) if mixed.whole else int(sizes[best])
+    near = _near(costs)
+    best, first, last = int(costs.argmin()), int(near[0]), int(near[-1])
     spread_out = np.geomspace(1, len(sizes), _POINTS).round().astype(np.int64) - 1
     drawn = np.unique([*spread_out, first, best, last])
-    at = int(np.searchsorted(sizes, pick))
+    known = int(np.searchsorted(sizes, reach, side="right"))
     return SizeAdvice(
         model=name,
         line=line,
-        pick=pick,
+        pick=_pick(mixed, costs),
+        inside=_pick(mixed, costs[:known]) if known else None,
+        best=int(sizes[best]),
         low=int(sizes[first]),
         high=int(sizes[last]),
         largest=int(sizes[-1]),
-        tokens_per_byte=float(mixed.mixed[at]),
-        cost=float(costs[at]),
         sizes=sizes[drawn].tolist(),
         costs=costs[drawn].tolist(),
     )
+
+
+def _near(costs: Floats) -> NDArray[np.intp]:
+    return np.flatnonzero(costs <= (1 + NEAR) * costs.min())
+
+
+def _pick(mixed: MixedLine, costs: Floats) -> SizeCost:
+    """Return the size to train of the first sizes of a line, those with costs."""
+    sizes, near = mixed.every[: len(costs)], _near(costs)
+    best = int(sizes[costs.argmin()])
+    size = picked(best, int(sizes[near[0]]), int(sizes[near[-1]])) if mixed.whole else best
+    at = int(np.searchsorted(sizes, size))
+    return SizeCost(vocab_size=size, tokens_per_byte=float(mixed.mixed[at]), cost=float(costs[at]))
 
 
 def picked(best: int, low: int, high: int) -> int:
@@ -108,24 +120,44 @@ def enough_text(high: int, weights: Mapping[str, float], trained: Mapping[str, f
     return {corpus: float(_two_digits(size, np.ceil)) for corpus, size in missing.items() if size > 0}
 
 
-def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
-    """Say whether the training text decides a size, and what is missing of which kind.
+def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, float]) -> list[str]:
+    """Say whether the training text supports a size, and in another sentence what is missing of which kind.
 
     >>> confidence(16_000, {"prose": 0.75, "code": 0.25}, {"prose": 750_000.0, "code": 100_000.0})
-    'Medium: the training text decides sizes up to 4,000. Add 450 kB of prose and 300 kB of code for up to 16,000.'
+    ['Low beyond 4,000, which is what your text supports.', 'Add 450 kB of prose and 300 kB of code for up to 16,000.']
     """
     missing = enough_text(size, weights, trained)
     if not missing:
-        return f"Firm: there are {ENOUGH} bytes or more of training text for each token up to {size:,}."
+        return [f"Firm: there are {ENOUGH} bytes or more of training text for each token up to {size:,}."]
     reach = supported(weights, trained)
-    add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
-    degree = "Medium" if reach >= _SMALL * size else "Low"
-    decides = f"decides sizes up to {reach:,}" if reach > _SMALLEST else "decides no size"
-    return f"{degree}: the training text {decides}. Add {add} for up to {size:,}."
+    low = f"Low beyond {reach:,}, which is what your text supports." if reach > _SMALLEST else f"Low: {NO_SUPPORT}."
+    return [low, f"Add {amounts(missing)} for up to {size:,}."]
+
+
+NO_SUPPORT: Final = "your text supports no size"
+
+
+def support(weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
+    """Say which sizes the training text supports.
+
+    >>> support({"prose": 1.0}, {"prose": 400_000.0}), support({"prose": 1.0}, {"prose": 10_000.0})
+    ('your text supports 4,000 tokens', 'your text supports no size')
+    """
+    reach = supported(weights, trained)
+    return f"your text supports {reach:,} tokens" if reach > _SMALLEST else NO_SUPPORT
+
+
+def amounts(missing: Mapping[str, float]) -> str:
+    """Return bytes by corpus in words.
+
+    >>> amounts({"prose": 2_300_000.0, "code": 620_000.0})
+    '2.3 MB of prose and 620 kB of code'
+    """
+    return join([f"{megabytes(size)} of {corpus}" for corpus, size in missing.items()])
 
 
 def supported(weights: Mapping[str, float], trained: Mapping[str, float]) -> int:
-    """Return the largest size that the training text decides: the corpus that is rarest for its weight limits it.
+    """Return the largest size that the training text supports: the corpus that is rarest for its weight limits it.
 
     >>> supported({"prose": 0.75, "code": 0.25}, {"prose": 750_000.0, "code": 100_000.0})
     4000

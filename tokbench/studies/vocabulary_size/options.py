@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from tokbench.foundation.errors import close_name
 from tokbench.measuring.metric import Role
 from tokbench.tokenizers.options import Options
 
@@ -125,31 +128,66 @@ class Model(Options):
         return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
 
 
-_LLAMA: Final = {"context": 8192, "heads": 32, "kv_heads": 8, "gated": True}
+_LLAMA: Final = {"context": 8192, "gated": True}
 
 MODELS: Final[Mapping[str, Model]] = {
     name: Model.model_validate(shape)
     for name, shape in {
         "125m": {"width": 768, "layers": 12, "context": 1024, "positions": 1024, "biases": True, "tied": True},
-        "1b": {**_LLAMA, "width": 2048, "layers": 16, "feed_forward": 8192, "tied": True},
-        "8b": {**_LLAMA, "width": 4096, "layers": 32, "feed_forward": 14336},
+        "1b": {**_LLAMA, "width": 2048, "layers": 16, "heads": 32, "kv_heads": 8, "feed_forward": 8192, "tied": True},
+        "8b": {**_LLAMA, "width": 4096, "layers": 32, "heads": 32, "kv_heads": 8, "feed_forward": 14336},
+        "70b": {**_LLAMA, "width": 8192, "layers": 80, "heads": 64, "kv_heads": 8, "feed_forward": 28672},
+        "405b": {**_LLAMA, "width": 16384, "layers": 126, "heads": 128, "kv_heads": 8, "feed_forward": 53248},
     }.items()
 }
-"""Shapes by name: GPT-2 small, Llama 3.2 1B and Llama 3 8B."""
+"""Published shapes by name: GPT-2 small, Llama 3.2 1B, and Llama 3 8B, 70B and 405B."""
+
+DEFAULT_MODELS: Final = ("125m", "1b", "8b")
+
+_WIDTH_STEP: Final = 128
+
+
+def _millions(name: str) -> float:
+    return float(name[:-1]) * (1000 if name.endswith("b") else 1)
 
 
 def model_named(name: str) -> Model:
-    """Return the model of a name, or of a width and layers; raise a ValueError for anything else.
+    """Return the model of a number of parameters from 125m to 405b, or of a width and layers, in any letter case.
 
-    >>> model_named("8b").layers, model_named("4096x32").width
+    Between two published shapes, width, layers, feed-forward and context are interpolated: their logarithms are linear
+    in the logarithm of the parameters. All else is as in the larger one. Raise a ValueError for any other name.
+
+    >>> model_named("8B").layers, model_named("4096x32").width
     (32, 4096)
+    >>> between = model_named("3b")  # Llama 3.2 3B has a width of 3,072 and 28 layers
+    >>> between.width, between.layers, round(between.parameters_without_vocabulary / 1e9, 2)
+    (2944, 23, 2.71)
     """
-    if name in MODELS:
-        return MODELS[name]
-    width, by, layers = name.partition("x")
-    if by and width.isdecimal() and layers.isdecimal() and int(width) and int(layers):
-        return Model.model_validate({"width": int(width), "layers": int(layers), "context": 2048})
-    raise ValueError(f"a model is {', '.join(MODELS)} or WIDTHxLAYERS such as 4096x32; {name!r} is none of these")
+    name = name.lower()
+    if shape := re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,3})", name):
+        return Model.model_validate({"width": int(shape[1]), "layers": int(shape[2]), "context": 2048})
+    size = _millions(name) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?[mb]", name) else 0.0
+    known = {_millions(each): model for each, model in MODELS.items()}
+    if not min(known) <= size <= max(known):
+        close = close_name(name, MODELS)
+        hint = f"; did you mean {close!r}?" if close and not size else ""
+        raise ValueError(f"a model is 125m to 405b, or WIDTHxLAYERS such as 4096x32; {name[:40]!r} is not{hint}")
+    below, above = max(n for n in known if n <= size), min(n for n in known if n >= size)
+    small, large = known[below], known[above]
+    if below == above:
+        return large
+    share = math.log(size / below) / math.log(above / below)
+
+    def between(one: int, other: int, step: int = 1) -> int:
+        return round(one * math.exp(share * math.log(other / one)) / step) * step
+
+    shape_between = {
+        "width": between(small.width, large.width, _WIDTH_STEP),
+        "layers": between(small.layers, large.layers),
+        "feed_forward": between(small.inner_width, large.inner_width, _WIDTH_STEP),
+        "context": between(small.context, large.context, _WIDTH_STEP),
+    }
+    return Model.model_validate({**large.model_dump(exclude_none=True), **shape_between})
 
 
 COMMON_SIZES: Final = (
@@ -158,9 +196,10 @@ COMMON_SIZES: Final = (
 
 
 def _known(model: str | Model) -> str | Model:
-    if isinstance(model, str):
-        model_named(model)
-    return model
+    if isinstance(model, Model):
+        return model
+    model_named(model)
+    return model.lower()
 
 
 class VocabularyStudy(Options):
@@ -172,12 +211,12 @@ class VocabularyStudy(Options):
     )
     model: Annotated[str | Model, AfterValidator(_known)] | None = Field(
         default=None,
-        description="the model for which the size is chosen: 125m, 1b, 8b, WIDTHxLAYERS, or a shape; default: three",
+        description="the model for which the size is chosen: 125m to 405b, WIDTHxLAYERS, or a shape; default: three",
     )
 
     @property
     def models(self) -> dict[str, Model]:
         """The models by name."""
         if self.model is None:
-            return dict(MODELS)
+            return {name: MODELS[name] for name in DEFAULT_MODELS}
         return {self.model: model_named(self.model)} if isinstance(self.model, str) else {"own": self.model}

@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 
 from tokbench.studies.vocabulary_size.options import Model
 
-SOURCE: Final = 'Tao et al. 2024, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
+SHORT_SOURCE: Final = "Tao et al. 2024"
+
+SOURCE: Final = f'{SHORT_SOURCE}, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
 
 VALIDITY: Final = (
     "The law was fitted to decoders of 33 million to 1.13 billion parameters without vocabulary, sizes of 4,096 to "
@@ -44,6 +46,20 @@ def law(model: Model) -> list[ScalingOptimum]:
     if model.training_tokens:
         optima += optimal_sizes(parameters, model.width, _FLOPS_PER_PARAMETER * parameters * model.training_tokens)
     return optima
+
+
+def law_range(model: Model) -> str:
+    """Return the optimal sizes by all approaches, for the model's own training if its length is known.
+
+    >>> law_range(Model(width=2048, layers=16, context=8192, heads=32, kv_heads=8, feed_forward=8192, gated=True))
+    '21,600 to 26,000'
+    """
+    optima = law(model)
+    optima = [optimum for optimum in optima if optimum.budget] or optima
+    sizes = [int(float(f"{optimum.vocab_size:.2e}")) for optimum in optima]
+    low, high = min(sizes), max(sizes)
+    beyond = " (extrapolated)" if any(optimum.caution for optimum in optima) else ""
+    return f"{low:,}{f' to {high:,}' if low < high else ''}{beyond}"
 
 
 def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[ScalingOptimum]:

@@ -47,7 +47,7 @@ _CHART: Final = (
     "one{}."
 )
 _COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
-_TAKEN: Final = "; the star is a size to take"
+_TAKEN: Final = "; the star is the size of least compute, rounded"
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
     Column("why not at every size"),
@@ -180,7 +180,7 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
     if costs := cost_chart(sizes.study, _styles(sizes)):
-        yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
+        yield Chart("sizes-cost", costs, headings=(COST_TITLE, "sizes within 2% of the least are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:

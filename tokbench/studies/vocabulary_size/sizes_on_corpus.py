@@ -47,7 +47,7 @@ class SizesOnCorpus:
     @cached_property
     def take(self) -> tuple[str, int] | None:
         best = self.lines.study.best
-        return (best.line, best.pick) if best else None
+        return (best.line, best.pick.vocab_size) if best else None
 
     def known_at(self, size: int) -> list[str]:
         return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]

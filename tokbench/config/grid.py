@@ -29,9 +29,7 @@ def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:
     >>> [variant.name for variant in expand("spm", TokenizerEntry.model_validate(keys))][:3]
     ['spm-1024-byte_fallback', 'spm-1024-no-byte_fallback', 'spm-4096-byte_fallback']
     """
-    sizes: tuple[int | None, ...] = (None,)
-    if entry.train and entry.train.vocab_size != "auto":
-        sizes = entry.train.vocab_size
+    sizes: tuple[int | None, ...] = (entry.train.vocab_size if entry.train else ()) or (None,)
     for size in sizes:
         for values in itertools.product(*entry.grid.values()):
             chosen = dict(zip(entry.grid, values, strict=True))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from tokbench.foundation.errors import close_name
 from tokbench.measuring.metric import Role
@@ -169,8 +169,8 @@ def model_named(name: str) -> Model:
     size = _millions(name) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?[mb]", name) else 0.0
     known = {_millions(each): model for each, model in MODELS.items()}
     if not min(known) <= size <= max(known):
-        close = close_name(name, MODELS)
-        hint = f"; did you mean {close!r}?" if close and not size else ""
+        close = f"{name}b" if re.fullmatch(r"[0-9]{1,2}(\.[0-9]+)?", name) else "" if size else close_name(name, MODELS)
+        hint = f"; did you mean {close!r}?" if close else ""
         raise ValueError(f"a model is 125m to 405b, or WIDTHxLAYERS such as 4096x32; {name[:40]!r} is not{hint}")
     below, above = max(n for n in known if n <= size), min(n for n in known if n >= size)
     small, large = known[below], known[above]
@@ -195,11 +195,11 @@ COMMON_SIZES: Final = (
 )  # fmt: skip
 
 
-def _known(model: str | Model) -> str | Model:
-    if isinstance(model, Model):
+def _known(model: Any) -> Any:
+    if not isinstance(model, str | int | float):
         return model
-    model_named(model)
-    return model.lower()
+    model_named(str(model))
+    return str(model).lower()
 
 
 class VocabularyStudy(Options):
@@ -209,7 +209,7 @@ class VocabularyStudy(Options):
         default=COMMON_SIZES,
         description="sizes in the tables; those beyond a vocabulary are left out, its own size is always there",
     )
-    model: Annotated[str | Model, AfterValidator(_known)] | None = Field(
+    model: Annotated[str | Model, BeforeValidator(_known)] | None = Field(
         default=None,
         description="the model for which the size is chosen: 125m to 405b, WIDTHxLAYERS, or a shape; default: three",
     )

@@ -17,10 +17,9 @@ from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import advise, confidence, enough_text, rounded_range, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
-from tokbench.studies.vocabulary_size.lines import Line
+from tokbench.studies.vocabulary_size.lines import Line, TextTotals
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
 from tokbench.studies.vocabulary_size.options import MODELS, Model
-from tokbench.studies.vocabulary_size.rows import TextTotals
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4.0
 MODEL = Model(width=512, layers=6, context=512, tied=True)

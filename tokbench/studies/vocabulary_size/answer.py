@@ -79,7 +79,7 @@ def _beside(study: VocabularySizes, best: Sequence[SizeAdvice], margin: float) -
     yield f"Least compute at use: {_each(best, [f'{advice.best:,}' for advice in best])}."
     if last.high == last.largest:
         yield f"{last.largest:,} is the largest size: {_ENDS[study.ends[last.line]]}."
-    laws = [law_range(Model(**study.models[advice.model])) for advice in best]
+    laws = [law_range(Model(**study.models[advice.model]), advice.pick.tokens_per_byte) for advice in best]
     yield f"Least loss, by the law of {SHORT_SOURCE}: {_each(best, laws)}."
     inside = [
         f"{own.vocab_size:,} ({_more(own.cost / advice.pick.cost - 1, margin, 'much', 'less', 'compute')})"

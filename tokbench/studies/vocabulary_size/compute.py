@@ -33,14 +33,3 @@ def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
     [55.9, 60.4]
     """
     return np.asarray(flops_per_token(model, vocab_size) / np.asarray(bytes_per_token))
-
-
-def training_tokens(model: Model, bytes_per_token: float) -> float | None:
-    """Return the tokens of training, or its bytes / bytes per token, if known.
-
-    >>> training_tokens(Model(width=8, layers=1, context=8, training_bytes=1e12), 4.0)
-    250000000000.0
-    """
-    if model.training_tokens is not None:
-        return model.training_tokens
-    return None if model.training_bytes is None else model.training_bytes / bytes_per_token

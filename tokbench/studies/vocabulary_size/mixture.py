@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.plan import Plan
 from tokbench.results.cells import WHOLE
-from tokbench.studies.vocabulary_size.lines import Line
-from tokbench.studies.vocabulary_size.rows import TextTotals
+from tokbench.studies.vocabulary_size.lines import Line, TextTotals
 
 
 @dataclass(frozen=True)

@@ -39,22 +39,25 @@ class ScalingOptimum(NamedTuple):
     budget: float | None = None
 
 
-def law(model: Model) -> list[ScalingOptimum]:
-    """Return the optimal sizes for a model, and for its own training if its length is known."""
+def law(model: Model, tokens_per_byte: float = 0.0) -> list[ScalingOptimum]:
+    """Return the optimal sizes for a model, and for its own training if its length is known.
+
+    A length in bytes is known in tokens by the ``tokens_per_byte`` of a vocabulary.
+    """
     parameters = model.parameters_without_vocabulary
     optima = optimal_sizes(parameters, model.width)
-    if model.training_tokens:
-        optima += optimal_sizes(parameters, model.width, _FLOPS_PER_PARAMETER * parameters * model.training_tokens)
+    if tokens := model.training_tokens or (model.training_bytes or 0.0) * tokens_per_byte:
+        optima += optimal_sizes(parameters, model.width, _FLOPS_PER_PARAMETER * parameters * tokens)
     return optima
 
 
-def law_range(model: Model) -> str:
+def law_range(model: Model, tokens_per_byte: float = 0.0) -> str:
     """Return the optimal sizes by all approaches, for the model's own training if its length is known.
 
     >>> law_range(Model(width=2048, layers=16, context=8192, heads=32, kv_heads=8, feed_forward=8192, gated=True))
     '21,600 to 26,000'
     """
-    optima = law(model)
+    optima = law(model, tokens_per_byte)
     optima = [optimum for optimum in optima if optimum.budget] or optima
     sizes = [int(float(f"{optimum.vocab_size:.2e}")) for optimum in optima]
     low, high = min(sizes), max(sizes)

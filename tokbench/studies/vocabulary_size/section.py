@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from tokbench.report.charts.line_profile import line_key
 from tokbench.report.document import (
@@ -18,6 +18,7 @@ from tokbench.report.document import (
     Node,
     Pane,
     Paragraph,
+    Raised,
     Rich,
     Row,
     Section,
@@ -29,9 +30,10 @@ from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
-from tokbench.studies.vocabulary_size.cost_chart import COST_TITLE, cost_chart
-from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, line_cell, model_nodes, number_cell
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, ScalingOptimum, law
+from tokbench.studies.vocabulary_size.size_curve import COST_TITLE, cost_chart
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
 
@@ -48,6 +50,7 @@ _CHART: Final = (
 )
 _COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
 _TAKEN: Final = "; the star is the size of least compute, rounded"
+_LINE_COLUMN: Final = Column("line", sort="ascending")
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
     Column("why not at every size"),
@@ -69,9 +72,51 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
         Paragraph(_EXPLANATION),
         Table("Vocabularies", _LINE_COLUMNS, rows),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
-        *model_nodes(study),
+        *_model_nodes(study),
     ]
     return Section("vocabulary-size", "Vocabulary size", nodes)
+
+
+def _model_nodes(study: VocabularySizes) -> list[Node]:
+    """Return the models, and what a published law says of their sizes."""
+    nodes: list[Node] = [Heading("The models, and what is published about their sizes")] if study.models else []
+    tokens = {advice.model: advice.pick.tokens_per_byte for advice in reversed(study.advice)}
+    for name, shape in study.models.items():
+        model = Model(**shape)
+        facts = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in shape.items())
+        optima = ", ".join(map(_optimum, law(model, tokens.get(name, 0.0))))
+        outside = model.parameters_without_vocabulary
+        nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optima}."))
+    if study.left_out:
+        reasons = "; ".join(f"{line} ({why})" for line, why in study.left_out.items())
+        nodes.append(Paragraph(f"No size is advised for: {reasons}."))
+    if study.models:
+        flops = "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
+        nodes.append(Paragraph(f"{flops} The law is that of {SOURCE}. {VALIDITY}"))
+    return nodes
+
+
+def _fact(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _optimum(optimum: ScalingOptimum) -> str:
+    budget = f", with {optimum.budget:.1e} FLOPs of training" if optimum.budget else ""
+    caution = f"; {optimum.caution}" if optimum.caution else ""
+    return f"{optimum.vocab_size:,} ({optimum.approach}{budget}{caution})"
+
+
+def _number_cell(value: float | None, *, title: str = "", look: str = "") -> TextCell:
+    """Return a sortable number, or the word for none."""
+    if value is None:
+        return TextCell(line="none", look="none")
+    return TextCell(line=f"{value:,.3f}", look=look, title=title, value=value)
+
+
+def _line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
+    """Return the name of a line with its marks."""
+    mark = corpus.marks[line]
+    return TextCell(line=[line, Raised(mark)] if mark else line, value=line)
 
 
 def _line_row(line: SizeLine, number: int) -> Row:
@@ -113,9 +158,9 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
     rows = [
         Row(
             [
-                line_cell(line.line, corpus),
+                _line_cell(line.line, corpus),
                 *(_size_cell(lines.row(line.line, corpus.name, WHOLE, size)) for size in corpus.columns),
-                number_cell(lines.ratio(line.line, corpus.name, WHOLE, line.largest)),
+                _number_cell(lines.ratio(line.line, corpus.name, WHOLE, line.largest)),
             ],
             aside=line.line in corpus.lost,
         )
@@ -124,7 +169,7 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
     heads = [*(f"{size:,}" for size in corpus.columns), "own size"]
     return Table(
         ["Bytes per token on ", Name(corpus.name), " by vocabulary size"],
-        [LINE_COLUMN, *(Column(head, numeric=True, sort="descending") for head in heads)],
+        [_LINE_COLUMN, *(Column(head, numeric=True, sort="descending") for head in heads)],
         rows,
         label=f"Compression by size on {corpus.name}",
     )
@@ -132,7 +177,7 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
 
 def _size_cell(row: SizeRow | None) -> TextCell:
     if row is None:
-        return number_cell(None)
+        return _number_cell(None)
     parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} tokens in use"]
     if row.ci_low is not None:
         parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95% confidence")
@@ -140,7 +185,7 @@ def _size_cell(row: SizeRow | None) -> TextCell:
         parts.append(f"{row.gain:+.4f} bytes per token for each 1,000 tokens since the size before")
     if row.fertility is not None:
         parts.append(f"{row.fertility:.3f} tokens per {row.unit}")
-    return number_cell(row.compression_ratio, title="; ".join(parts))
+    return _number_cell(row.compression_ratio, title="; ".join(parts))
 
 
 def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
@@ -163,7 +208,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
     for group in [*corpus.lines.groups(corpus.name), WHOLE]:
         best = corpus.best_at(size, group)
         cells = [
-            number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" * (line in best))
+            _number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" * (line in best))
             for line in lines
         ]
         rows.append(Row([TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))

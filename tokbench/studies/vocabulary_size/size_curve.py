@@ -1,4 +1,4 @@
-"""The chart of compression over vocabulary sizes."""
+"""The charts of compression, and of the cost of a byte, over vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.line_profile import line_css
 from tokbench.report.charts.svg import Axis, Drawing, Tick
+from tokbench.studies.vocabulary_size.block import SizeAdvice, VocabularySizes
 
 
 @dataclass(frozen=True)
@@ -156,3 +157,36 @@ def _path(plane: _Plane, trace: SizeTrace) -> str:
         sizes, ratio = sizes[places], ratio[places]
     spots = zip(sizes.tolist(), ratio.tolist(), strict=True)
     return "M" + "L".join(f"{plane.x.exactly(size):.1f} {plane.y.exactly(value):.1f}" for size, value in spots)
+
+
+COST_TITLE: Final = "Cost of a byte of text by vocabulary size"
+_COST_CHART: Final = ChartSize(
+    960, 400, Box(56.0, 14.0, 800.0, 350.0), labelled=True, upright="FLOPs beyond the least, %"
+)
+_MOST: Final = 50
+_SHADE: Final = 0.14
+
+
+def cost_chart(study: VocabularySizes, styles: Mapping[str, int]) -> Drawing | None:
+    """Return the chart for the model in the middle; ``None`` without an advice."""
+    taken = study.best
+    if not taken:
+        return None
+    traces = [_trace(advice, min(taken.costs)) for advice in study.advice if advice.model == taken.model]
+    traces = [trace for trace in traces if len(trace.sizes)]
+    span = SizeSpan(min(trace.sizes[0] for trace in traces), max(trace.sizes[-1] for trace in traces))
+    drawing = size_chart(COST_TITLE, traces, _COST_CHART, styles, span=span)
+    if drawing:
+        axis, frame = size_axis(span, _COST_CHART), _COST_CHART.frame
+        left, right = axis.at(taken.low), axis.at(taken.high)
+        drawing.draw(
+            "rect", css="mark", x=left, y=frame.top, width=round(max(right - left, 1.0), 1),
+            height=frame.bottom - frame.top, fill="currentColor", fill_opacity=_SHADE,
+        )  # fmt: skip
+    return drawing
+
+
+def _trace(sizes: SizeAdvice, least: float) -> SizeTrace:
+    beyond = 100 * (np.array(sizes.costs) / least - 1)
+    near = beyond <= _MOST
+    return SizeTrace(sizes.line, "curve" if near.sum() > 1 else "point", np.array(sizes.sizes)[near], beyond[near])

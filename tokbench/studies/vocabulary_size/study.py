@@ -22,10 +22,20 @@ from tokbench.results.cells import WHOLE, trained_on
 from tokbench.studies.vocabulary_size.advice import advise, supported
 from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine, SizeLoss, VocabularySizes
 from tokbench.studies.vocabulary_size.compute import flops_per_byte
-from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
+from tokbench.studies.vocabulary_size.lines import (
+    Built,
+    Line,
+    Place,
+    TextTotals,
+    cut,
+    ladder,
+    pack_curve,
+    read_merges,
+    rows,
+    sizes_of,
+)
 from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
 from tokbench.studies.vocabulary_size.options import STUDIED, Model, VocabularyStudy
-from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")
 

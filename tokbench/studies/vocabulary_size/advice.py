@@ -70,11 +70,11 @@ def _near(costs: Floats) -> NDArray[np.intp]:
 
 def _pick(mixed: MixedLine, costs: Floats) -> SizeCost:
     """Return the size to train of the first sizes of a line, those with costs."""
-    sizes, near = mixed.every[: len(costs)], _near(costs)
-    best = int(sizes[costs.argmin()])
-    size = picked(best, int(sizes[near[0]]), int(sizes[near[-1]])) if mixed.whole else best
-    at = int(np.searchsorted(sizes, size))
-    return SizeCost(vocab_size=size, tokens_per_byte=float(mixed.mixed[at]), cost=float(costs[at]))
+    sizes, near, at = mixed.every, _near(costs), int(costs.argmin())
+    rounded = picked(int(sizes[at]), int(sizes[near[0]]), int(sizes[near[-1]]))
+    place = int(np.searchsorted(sizes, rounded))
+    at = place if mixed.whole and place in near else at  # between two good sizes there may be a worse one
+    return SizeCost(vocab_size=int(sizes[at]), tokens_per_byte=float(mixed.mixed[at]), cost=float(costs[at]))
 
 
 def picked(best: int, low: int, high: int) -> int:

@@ -62,23 +62,6 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
     _each(find_configs(given), overrides, lambda path, config: show(path, _checked(config, log)))
 
 
-def outlook_of(text: str, path: Path) -> list[str]:
-    """Return what the studies of a configuration say before a run; it need not be written to its path yet.
-
-    Its tokenizers are not loaded. An InputError lists what is wrong.
-    """
-    from tokbench.config.read import parse_config
-    from tokbench.engine.planning import make_plan, outlook
-    from tokbench.foundation.progress import silent
-    from tokbench.registry.plugins import load_registry
-
-    registry = load_registry()
-    plan = make_plan(parse_config(text, path), registry, silent)
-    if plan.problems:
-        raise InputError([Problem(f"{path} is not written", problem.message) for problem in plan.problems])
-    return list(outlook(plan, registry))
-
-
 def _checked(config: Config, log: Log, executor: Executor | None = None) -> Checked:
     from tokbench.engine.check import check, worker_pool
     from tokbench.foundation.display import progress_shown

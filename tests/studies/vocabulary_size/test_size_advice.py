@@ -17,8 +17,7 @@ from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import advise, enough_text, rounded_range, support, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
-from tokbench.studies.vocabulary_size.lines import Line, TextTotals
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
+from tokbench.studies.vocabulary_size.lines import Line, MixedLine, Mixture, TextTotals, mix, shares, training_bytes
 from tokbench.studies.vocabulary_size.options import DEFAULT_MODELS, MODELS, Model
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4.0

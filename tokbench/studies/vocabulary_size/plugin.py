@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from tokbench.measuring.encoded_shard import EncodedShard
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Measured, NotApplicable, Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import Outcome, StudyContext, StudyProblem, StudySpec
+from tokbench.measuring.sums import SummedMetric
+from tokbench.measuring.token_counts import TokenCounts
 from tokbench.report.section import SectionSpec
-from tokbench.studies.vocabulary_size import csv, curve
+from tokbench.studies.vocabulary_size import csv
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 from tokbench.studies.vocabulary_size.options import STUDIED, VocabularyStudy
 
@@ -40,7 +45,7 @@ def largest(options: VocabularyStudy) -> int:
     >>> largest(VocabularyStudy(model="125m")), largest(VocabularyStudy(model="1b")), largest(VocabularyStudy())
     (65536, 524288, 1048576)
     """
-    from tokbench.studies.vocabulary_size.compute import flops_per_token
+    from tokbench.studies.vocabulary_size.advice import flops_per_token
 
     rest = [(flops_per_token(model, 0), flops_per_token(model, 1)) for model in options.models.values()]
     enough = max(float(without / 2 / (one - without)) for without, one in rest)
@@ -55,13 +60,36 @@ _MOST: Final = 1 << 20
 def outlook(plan: Plan, options: VocabularyStudy) -> Iterator[str]:  # noqa: ARG001 - as a check calls it
     """Yield what the training text of each tokenizer supports."""
     from tokbench.studies.vocabulary_size.advice import ENOUGH, support
-    from tokbench.studies.vocabulary_size.mixture import shares, training_bytes
+    from tokbench.studies.vocabulary_size.lines import shares, training_bytes
 
     weights = shares(plan, plan.corpora_with(STUDIED))
     for entry, train_on in {planned.entry: planned.train_on for planned in plan.tokenizers}.items():
         if train_on and weights:
             said = support(weights, training_bytes(plan, train_on, weights))
             yield f"{entry}: {said}; a size needs {ENOUGH} bytes for each token, of each corpus its share"
+
+
+class CountTokens(SummedMetric):
+    """Counts ids, by jackknife group."""
+
+    def map(self, encoded: EncodedShard) -> TokenCounts:
+        return TokenCounts.of(encoded)
+
+    def finish(self, state: TokenCounts) -> Mapping[str, Measured | NotApplicable]:
+        """The run computes values from the merges."""
+        del state
+        return {}
+
+
+CURVE: Final = MetricFamily(
+    name="curve",
+    summary="how often each id occurs: the basis of 'study: vocabulary'",
+    text=CountTokens,
+    from_counts=True,
+    values=(),
+    companion="curve",
+    role=Role.ID_COUNTS,
+)
 
 
 SPECS: Final = (
@@ -78,7 +106,7 @@ SPECS: Final = (
         largest=largest,
         outlook=outlook,
     ),
-    curve.SPEC,
+    CURVE,
     csv.SPEC,
 )
 

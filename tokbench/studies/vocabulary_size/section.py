@@ -32,10 +32,9 @@ from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
-from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, ScalingOptimum, law
+from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, law_range
 from tokbench.studies.vocabulary_size.size_curve import COST_TITLE, cost_chart
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 
 _EXPLANATION: Final = (
     "Each vocabulary cut to every smaller size, its first merges kept. Nothing is trained or encoded again: merges "
@@ -45,11 +44,9 @@ _EXPLANATION: Final = (
     "the best one of that size; a sharp bend marks a vocabulary that was extended by the merges of another."
 )
 _CHART: Final = (
-    "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
-    "one{}."
+    "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes trained one by one."
 )
 _COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
-_TAKEN: Final = "; the star is the size of least compute, rounded"
 _LINE_COLUMN: Final = Column("line", sort="ascending")
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
@@ -84,9 +81,9 @@ def _model_nodes(study: VocabularySizes) -> list[Node]:
     for name, shape in study.models.items():
         model = Model(**shape)
         facts = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in shape.items())
-        optima = ", ".join(map(_optimum, law(model, tokens.get(name, 0.0))))
+        optimum = law_range(model, tokens.get(name, 0.0))
         outside = model.parameters_without_vocabulary
-        nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optima}."))
+        nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optimum}."))
     if study.left_out:
         reasons = "; ".join(f"{line} ({why})" for line, why in study.left_out.items())
         nodes.append(Paragraph(f"No size is advised for: {reasons}."))
@@ -98,12 +95,6 @@ def _model_nodes(study: VocabularySizes) -> list[Node]:
 
 def _fact(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
-
-
-def _optimum(optimum: ScalingOptimum) -> str:
-    budget = f", with {optimum.budget:.1e} FLOPs of training" if optimum.budget else ""
-    caution = f"; {optimum.caution}" if optimum.caution else ""
-    return f"{optimum.vocab_size:,} ({optimum.approach}{budget}{caution})"
 
 
 def _number_cell(value: float | None, *, title: str = "", look: str = "") -> TextCell:
@@ -131,26 +122,16 @@ def _line_row(line: SizeLine, number: int) -> Row:
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
-    nodes: list[Node] = [Heading(["On ", Name(corpus.name)]), Rich(lambda: _large_chart(corpus))]
+    title = f"Compression at every size on {corpus.name}"
+    nodes: list[Node] = [Heading(["On ", Name(corpus.name)])]
+    nodes.append(Rich(lambda: [Figure(corpus.chart, _CHART, label=title)] if corpus.chart else []))
     nodes.append(captioned(_table_by_size(corpus)))
     if corpus.in_sample:
-        known = f"{corpus.in_sample}, so that nothing is known of other text."
-        nodes.append(Paragraph(known, "legend"))
+        nodes.append(Paragraph(f"{corpus.in_sample}, so that nothing is known of other text.", "legend"))
     if corpus.lost:
-        nodes.append(Paragraph(_losses(corpus), "legend"))
+        lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
+        nodes.append(Paragraph(f"‡ lossy, and so sorted last and not drawn: {lost}.", "legend"))
     return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place)])]
-
-
-def _losses(corpus: SizesOnCorpus) -> str:
-    lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
-    return f"‡ lossy, and so sorted last and not drawn: {lost}."
-
-
-def _large_chart(corpus: SizesOnCorpus) -> list[Node]:
-    if not corpus.chart:
-        return []
-    caption = _CHART.format(_TAKEN if corpus.take else "")
-    return [Figure(corpus.chart, caption, label=f"Compression at every size on {corpus.name}")]
 
 
 def _table_by_size(corpus: SizesOnCorpus) -> Table:
@@ -224,7 +205,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    if costs := cost_chart(sizes.study, _styles(sizes)):
+    if costs := cost_chart(sizes.study, sizes.styles):
         yield Chart("sizes-cost", costs, headings=(COST_TITLE, "sizes within 2% of the least are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
@@ -237,14 +218,10 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
 def cost_nodes(tables: CellTables) -> list[Node]:
     """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
-    best, chart = lines.study.best, cost_chart(lines.study, _styles(lines))
+    best, chart = lines.study.best, cost_chart(lines.study, lines.styles)
     if not chart or not best:
         return []
     return [Rich([Figure(chart, _COSTS.format(best.model), label=COST_TITLE)])]
-
-
-def _styles(lines: SizeLines) -> dict[str, int]:
-    return {line.line: number for number, line in enumerate(lines.lines)}
 
 
 SECTION: Final = SectionSpec(

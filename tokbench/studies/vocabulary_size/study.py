@@ -19,22 +19,24 @@ from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts
 from tokbench.measuring.word_units import UnitSums
 from tokbench.results.cells import WHOLE, trained_on
-from tokbench.studies.vocabulary_size.advice import advise, supported
+from tokbench.studies.vocabulary_size.advice import advise, flops_per_byte, supported
 from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine, SizeLoss, VocabularySizes
-from tokbench.studies.vocabulary_size.compute import flops_per_byte
 from tokbench.studies.vocabulary_size.lines import (
     Built,
     Line,
+    MixedLine,
+    Mixture,
     Place,
     TextTotals,
     cut,
     ladder,
-    pack_curve,
+    mix,
+    of_group,
     read_merges,
-    rows,
+    shares,
     sizes_of,
+    training_bytes,
 )
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
 from tokbench.studies.vocabulary_size.options import STUDIED, Model, VocabularyStudy
 
 T = TypeVar("T")
@@ -152,7 +154,7 @@ class _Study:
         lost = (self._lost(name, corpus, names) for corpus in corpora)
         counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
-        groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
+        groups = [of_group(Place(name, *place), drawn, self.texts[place]) for place, drawn in lines.items()]
         if self.mixture.weights and self.mixture.parts.keys() <= lines.keys():
             self.mixed[name] = mix(lines, self.mixture)
             if members[0].planned.train_on:
@@ -187,14 +189,6 @@ class _Study:
             return dict(zip(counts, cut(order, [states[0] for states in counts.values()], sizes), strict=True))
         trained = [built[name].size for name in names]
         return {place: ladder(list(zip(trained, states, strict=True))) for place, states in counts.items()}
-
-    def _group(self, place: Place, line: Line) -> VocabularySizes:
-        text = self.texts[place.corpus, place.group]
-        last = int(line.sizes[-1])
-        wanted = [*(size for size in self.options.sizes if size < last), last]
-        sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
-        curves = [pack_curve(place, line.curve, text)] if line.curve else []
-        return VocabularySizes(rows=rows(place, line, text, sizes), curves=curves)
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], TextTotals]:

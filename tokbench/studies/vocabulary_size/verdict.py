@@ -16,15 +16,13 @@ class Verdict(Enum):
 
 
 def verdict(own: SizeCost, inside: SizeCost | None, published: SizeCost | None, margin: float) -> Verdict:
-    """Return the verdict for one model.
+    """Return the verdict for one model: the compute of a byte decides, and its tokens where the compute is the same.
 
     Args:
         own: the best size of the vocabulary.
         inside: the best of those that the training text supports; ``None`` if it supports none.
-        published: the published vocabulary of least compute; ``None`` if none can be taken.
+        published: the published vocabulary of least compute; ``None`` if none can be taken. All is better than none.
         margin: a smaller share of compute or tokens is no difference.
-
-    The compute of a byte decides, and its tokens where the compute is the same:
 
     ============  ============  =========
     own           inside        verdict
@@ -33,8 +31,6 @@ def verdict(own: SizeCost, inside: SizeCost | None, published: SizeCost | None, 
     better        better        TRAIN
     better        not better    MORE_TEXT
     ============  ============  =========
-
-    Without a published vocabulary, every size is better.
 
     >>> small, large = (SizeCost(vocab_size=n, tokens_per_byte=1 / n, cost=n) for n in (100, 200))
     >>> verdict(small, small, large, 0.01), verdict(large, large, small, 0.01), verdict(small, None, large, 0.01)

@@ -12,7 +12,7 @@ import pytest
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.studies.vocabulary_size.curve import SPEC
+from tokbench.studies.vocabulary_size.plugin import CURVE as SPEC
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.curve import Curve
 from tokbench.tokenizers.merges import merge_order

@@ -6,6 +6,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
+from tokbench.foundation.errors import InputError
 
 
 @pytest.fixture
@@ -15,7 +16,8 @@ def new(tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     (tmp_path / "folder" / "deep").mkdir(parents=True)
     for number in range(3):
-        (tmp_path / "folder" / "deep" / f"{number}.txt").write_text("some text\nmore of it\n", encoding="utf-8")
+        lines = "\n".join(f"line {line} of text {number}" for line in range(20))
+        (tmp_path / "folder" / "deep" / f"{number}.txt").write_text(lines, encoding="utf-8")
     (tmp_path / "folder" / "notes.md").write_text("of another kind", encoding="utf-8")
 
     def run(*arguments):
@@ -37,17 +39,41 @@ def test_a_configuration_for_each_question_is_right(new, purpose):
     assert f"tokbench run {purpose}.yaml" in outcome.output
 
 
-def test_the_model_is_that_of_the_study_of_sizes(new, tmp_path):
-    assert "no document fell into the held-out part" in new("folder", "-t", "utf8_bytes", "-o", "few.yaml")[0].output
-    (tmp_path / "folder" / "lines.md").write_text("\n".join(map(str, range(99))), encoding="utf-8")
-    outcome, path = new("folder", "--model", "8b", "-t", "utf8_bytes")
+@pytest.mark.parametrize(
+    "model", ["125m", "350M", "1b", "1B", "1.5B", "3b", "7b", "13b", "70B", "405b", "64x2", "4096X32"]
+)
+def test_what_is_written_for_a_model_is_accepted(new, model):
+    outcome, path = new("folder", "--model", model, "-t", "utf8_bytes")
     assert outcome.exit_code == 0, outcome.output
-    assert read_config(path).study == {"vocabulary": {"model": "8b"}}
-    [line] = [line for line in outcome.output.splitlines() if line.startswith("confidence")]
-    assert " of prose " in line
+    assert read_config(path).study == {"vocabulary": {"model": model}}
+    [line] = [line for line in outcome.output.splitlines() if "your text supports" in line]
     checked = CliRunner().invoke(command, ["check", str(path)])
     assert (checked.exit_code, line in checked.output.splitlines()) == (0, True)
+
+
+@pytest.mark.parametrize("model", ["500b", "124m", "7", "1bb", "own", "0x2", "true", "{width: 8}"])
+def test_a_model_that_check_refuses_is_not_written(new, model):
+    outcome, path = new("folder", "--model", model, "-t", "utf8_bytes")
+    assert isinstance(outcome.exception, InputError)
+    assert not path.exists()
+
+
+def test_too_little_text_is_refused_before_the_file_is_written(new, tmp_path):
+    outcome, path = new("folder/notes.md", "-t", "utf8_bytes")
+    assert "no document fell into the held-out part" in str(outcome.exception)
+    assert not path.exists()
     assert new("folder", "--for", "code", "--model", "8b")[0].exit_code == 2
+
+
+def test_the_size_is_chosen_by_the_run(new):
+    """It trains until the text gives no more, and says nothing of a size that was asked for."""
+    _, path = new("folder", "--model", "1b", "-t", "utf8_bytes")
+    results = tokbench.run(path, workers=0, store=False)
+    mine = results.tokenizers["mine"]
+    assert 256 < mine.vocab_size == mine.train.vocab_size < 1000
+    assert not mine.notes
+    said = " ".join(results.answer.sentences)
+    assert f"{mine.vocab_size:,} is the largest size: the text gives no more." in said
 
 
 def test_a_configuration_of_texts_runs(new):
@@ -55,7 +81,7 @@ def test_a_configuration_of_texts_runs(new):
     assert outcome.exit_code == 0, outcome.output
     results = tokbench.run(path, workers=0, store=False)
     assert not results.failed
-    assert results.corpora["prose"].documents == 7
+    assert results.corpora["prose"].documents == 61
 
 
 @pytest.mark.parametrize(
@@ -76,7 +102,7 @@ def test_a_file_or_a_pattern_is_a_corpus(new):
     outcome, path = new("folder/deep/[01].txt", "-t", "utf8_bytes")
     assert "prose  1 group: prose; 2 files" in outcome.output
     assert read_config(path).corpora["prose"].options["path"] == "folder/deep/[01].txt"
-    outcome, _ = new("folder/notes.md", "-t", "utf8_bytes", "-o", "notes.yaml")
+    outcome, _ = new("folder/notes.md", "--for", "choose", "-t", "utf8_bytes", "-o", "notes.yaml")
     assert "1 group: notes; 1 file" in outcome.output
 
 

@@ -157,7 +157,7 @@ def _sentence(prepared: PreparedTokenizer) -> str:
     planned, state = prepared.planned, _state(prepared)
     more = f": {prepared.reason}" if prepared.reason else ""
     if state == "to be trained":
-        more = f" at {planned.vocab_size:,} on {', '.join(planned.train_on)}"
+        more = f" {'up to' if planned.auto else 'at'} {planned.vocab_size:,} on {', '.join(planned.train_on)}"
     return f"tokenizer {prepared.name} ({planned.spec.name}): {state}{more}{_only_on(planned.corpora)}"
 
 

@@ -12,7 +12,6 @@ import click
 
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.terminal.options import common_options, model_option, say
-from tokbench.terminal.several import outlook_of
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
 
@@ -72,14 +71,15 @@ def new(
         if purpose or tokenizers or weights or model:
             raise click.UsageError("--for, --tokenizer, --weight and --model are for your own texts, not for a suite")
         suite = find_suite(what)
-        path, text = output or Path(suite.path.name), suite.path.read_bytes()
+        path, text, said = output or Path(suite.path.name), suite.path.read_bytes(), list[str]()
     else:
         purpose = purpose or "size"
         if (weights or model) and purpose != "size":
             raise click.UsageError(f"--weight and --model are for --for size, and not for --for {purpose}")
         path = output or Path(f"{purpose}.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
-        text = _configuration(what, path, Wanted(purpose, names, weights, model)).encode()
+        written = _configuration(what, path, Wanted(purpose, names, weights, model))
+        text, said = written.encode(), _outlook(written, path)
     same = path.is_file() and path.read_bytes() == text
     try:
         if not same:
@@ -91,8 +91,22 @@ def new(
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
     say(f"{'unchanged' if same else 'written'}: {path}; run it with: tokbench run {path}")
-    for line in outlook_of(path) if purpose == "size" else ():
+    for line in said:
         say(line)
+
+
+def _outlook(text: str, path: Path) -> list[str]:
+    """Return what studies say before a run; an InputError lists what is wrong, so that nothing of it is written."""
+    from tokbench.config.read import parse_config
+    from tokbench.engine.planning import make_plan, outlook
+    from tokbench.foundation.progress import silent
+    from tokbench.registry.plugins import load_registry
+
+    registry = load_registry()
+    plan = make_plan(parse_config(text, path), registry, silent)
+    if plan.problems:
+        raise InputError([Problem(f"{path} is not written", problem.message) for problem in plan.problems])
+    return list(outlook(plan, registry))
 
 
 class Wanted(NamedTuple):

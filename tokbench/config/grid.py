@@ -18,6 +18,7 @@ class Variant(NamedTuple):
     """The name of the entry, with a suffix for every value that varies."""
     options: GivenOptions
     vocab_size: int | None
+    """``None`` if it is not trained, or as large as a study can use."""
 
 
 def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:
@@ -28,7 +29,7 @@ def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:
     >>> [variant.name for variant in expand("spm", TokenizerEntry.model_validate(keys))][:3]
     ['spm-1024-byte_fallback', 'spm-1024-no-byte_fallback', 'spm-4096-byte_fallback']
     """
-    sizes: tuple[int | None, ...] = entry.train.vocab_size if entry.train else (None,)
+    sizes: tuple[int | None, ...] = (entry.train.vocab_size if entry.train else ()) or (None,)
     for size in sizes:
         for values in itertools.product(*entry.grid.values()):
             chosen = dict(zip(entry.grid, values, strict=True))

@@ -46,6 +46,15 @@ class _OneOrMore(BeforeValidator):
 _ONE_OR_MORE = _OneOrMore(_one_or_more)
 
 
+class _SizesOrAuto(_OneOrMore):
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        sizes = super().__get_pydantic_json_schema__(core, handler)
+        return {"anyOf": [*sizes["anyOf"], {"const": "auto"}]}
+
+
+_SIZES_OR_AUTO = _SizesOrAuto(lambda value: () if value == "auto" else _one_or_more(value))
+
+
 DEFAULT_FORMATS: Final = ("html", "md", "csv")
 
 
@@ -178,8 +187,8 @@ class TrainEntry(Options):
     counts: Annotated[tuple[LocalPath, ...], _ONE_OR_MORE] = Field(
         default=(), description="instead: a table of counts that tokbench count made, or a list of them"
     )
-    vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
-        description="size of the vocabulary; a list makes one tokenizer of each size"
+    vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _SIZES_OR_AUTO] = Field(
+        description="size of the vocabulary; a list makes one tokenizer of each size; auto: as large as a study can use"
     )
 
     @model_validator(mode="after")

@@ -143,7 +143,7 @@ def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> Toke
         corpora=list(planned.train_on),
         documents=tokenizer.train_documents,
         bytes=tokenizer.train_bytes,
-        vocab_size=planned.vocab_size,
+        vocab_size=tokenizer.facts.vocab_size if planned.auto and tokenizer.facts else planned.vocab_size,
         seconds=tokenizer.train_s,
         memory_mb=None if tokenizer.train_memory is None else tokenizer.train_memory / 1e6,
         from_store=tokenizer.train_from_store,

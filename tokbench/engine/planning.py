@@ -26,11 +26,15 @@ from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import GivenOptions, Options, names_in
 
+_ANY_SIZE: Final = 1 << 20
+
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
 READING: Final = "reading corpora (MB)"
 
+_AUTO: Final = "auto needs a study that chooses a size: add 'study: {vocabulary: {}}', or name a size"
+_SMALL: Final = "vocab_size {0} is too small: {1.name} needs at least {1.min_vocab_size}"
 _LEFT_OUT: Final = "{0} needs tokenizer {1!r}, which --only leaves out; add --only {1}"
 
 
@@ -186,6 +190,14 @@ class _Planner:
             if variant.name not in self._config.left_out:
                 self._variant(variant, name, entry, spec, absent)
 
+    def _largest(self) -> int:
+        """Return the largest vocabulary that a study of the configuration can use; 0 without one."""
+        choosing = [spec for spec in self._registry.studies if spec.largest]
+        sizes = [spec.largest(self._plan.studies[spec.name]) for spec in choosing if spec.name in self._plan.studies]  # type: ignore[misc]
+        # A study whose options are wrong has a problem of its own.
+        wrong = any(spec.key.rpartition(".")[2] in self._config.study for spec in choosing)
+        return max(sizes, default=_ANY_SIZE if wrong else 0)
+
     def absent_backends(self) -> None:
         if all(planned.unavailable_reason for planned in self._plan.tokenizers):
             self._plan.problems += self._absent
@@ -207,16 +219,18 @@ class _Planner:
         if variant.name in self._names:
             self._problem(path, f"two tokenizers would be called {variant.name!r}; rename one")
             return
-        size = variant.vocab_size or 0
+        auto = entry.train is not None and variant.vocab_size is None
+        size = self._largest() if auto else variant.vocab_size or 0
         if entry.train and size < spec.min_vocab_size:
-            self._problem(
-                (*path, "train", "vocab_size"),
-                f"vocab_size {size} is too small: {spec.name} needs at least {spec.min_vocab_size}",
-            )
+            self._problem((*path, "train", "vocab_size"), _AUTO if auto else _SMALL.format(size, spec))
         model = spec.train_options if entry.train else spec.load_options
         options = self._options(model, variant.options, path, tuple(TokenizerEntry.model_fields))
         if options is None:
             return
+        if auto and not spec.is_nested(options):
+            able = ", ".join(known.name for known in self._registry.backends if known.train and known.nested)
+            message = f"auto needs a backend whose smaller vocabularies begin its larger ones: {able}; or name sizes"
+            self._problem((*path, "train", "vocab_size"), message)
         self._names.add(variant.name)
         self._plan.tokenizers.append(
             PlannedTokenizer(
@@ -227,6 +241,7 @@ class _Planner:
                 raw_options=variant.options,
                 train_on=entry.train.corpus if entry.train else (),
                 vocab_size=size,
+                auto=auto,
                 optional=entry.optional,
                 same_as=entry.same_as,
                 location=self._config.located.where(path, key=True),

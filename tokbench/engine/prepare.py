@@ -258,7 +258,7 @@ def _trained(
     trained = replace(trained, pickled_sha256=hashlib.sha256(answer.pickled).hexdigest())
     if pool.shared and not tokenizer.train_from_store:
         trained = trained.with_note(_ON_A_CLUSTER)
-    if size >= planned.vocab_size:
+    if planned.auto or size >= planned.vocab_size:
         return trained
     return trained.with_note(f"asked for {planned.vocab_size} tokens, but the text gave only {size}")
 

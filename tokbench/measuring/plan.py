@@ -42,6 +42,9 @@ class PlannedTokenizer:
     train_on: tuple[str, ...]
     """Corpora; empty if it is loaded."""
     vocab_size: int
+    """That is asked for; 0 if it is loaded."""
+    auto: bool
+    """Its size is as large as a study can use."""
     optional: bool
     """The run goes on without it."""
     same_as: str

@@ -193,5 +193,7 @@ class StudySpec:
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] | None = None
     """Yields what is wrong with its options, before anything is measured."""
+    largest: Callable[[Any], int] | None = None
+    """Returns the largest vocabulary that is of use with its options, which ``vocab_size: auto`` trains."""
     outlook: Callable[[Plan, Any], Iterator[str]] | None = None
     """Yields what can be said of a plan before it runs, such as text that is too little for a firm answer."""

@@ -19,6 +19,7 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
         "run": "context, options",
         "check": "plan, options",
         "outlook": "plan, options",
+        "largest": "options",
         "lacks": "metric",
     },
     "SectionSpec": dict.fromkeys(("build", "charts", "answer", "lead", "notes"), "tables"),

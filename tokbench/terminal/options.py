@@ -27,8 +27,8 @@ store_option = click.option(
 model_option = click.option(
     "--model",
     default="",
-    metavar="125m|1b|8b|WIDTHxLAYERS",
-    help="The model to choose a vocabulary size for [default: each of the first three].",
+    metavar="125m…405b|WIDTHxLAYERS",
+    help="The model to choose a vocabulary size for, such as 3b [default: each of 125m, 1b and 8b].",
 )
 
 TOKENIZER: Final = "a published name such as gpt-4o, backend:value, or a file such as tokenizer.json"

@@ -62,18 +62,6 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
     _each(find_configs(given), overrides, lambda path, config: show(path, _checked(config, log)))
 
 
-def outlook_of(path: Path) -> list[str]:
-    """Return what is wrong with a configuration, its tokenizers unloaded, or else what its studies say before a run."""
-    from tokbench.config.read import read_config
-    from tokbench.engine.planning import make_plan, outlook
-    from tokbench.foundation.progress import silent
-    from tokbench.registry.plugins import load_registry
-
-    registry = load_registry()
-    plan = make_plan(read_config(path), registry, silent)
-    return [str(problem) for problem in plan.problems] or list(outlook(plan, registry))
-
-
 def _checked(config: Config, log: Log, executor: Executor | None = None) -> Checked:
     from tokbench.engine.check import check, worker_pool
     from tokbench.foundation.display import progress_shown

@@ -8,8 +8,7 @@ from tokbench.formats import html
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 
 
 def at_equal_size(numbers):

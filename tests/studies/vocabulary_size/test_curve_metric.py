@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import BUCKETS, Shard
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.studies.vocabulary_size.curve import SPEC
+from tokbench.studies.vocabulary_size.plugin import CURVE as SPEC
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.options import Options
 from tokbench_plugins.bpe import BPETokenizer, train

@@ -14,13 +14,11 @@ from tokbench.registry.plugins import load_registry
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
-from tokbench.studies.vocabulary_size.advice import advise, confidence, enough_text, rounded_range, supported
+from tokbench.studies.vocabulary_size.advice import advise, enough_text, rounded_range, support, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
-from tokbench.studies.vocabulary_size.lines import Line
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
-from tokbench.studies.vocabulary_size.options import MODELS, Model
-from tokbench.studies.vocabulary_size.rows import TextTotals
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
+from tokbench.studies.vocabulary_size.lines import Line, MixedLine, Mixture, TextTotals, mix, shares, training_bytes
+from tokbench.studies.vocabulary_size.options import DEFAULT_MODELS, MODELS, Model
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4.0
 MODEL = Model(width=512, layers=6, context=512, tied=True)
@@ -36,7 +34,7 @@ def line_of(ratios):
     return Line(np.array(list(ratios)), np.array([np.round(BYTES / ratio) for ratio in ratios.values()]))
 
 
-def advised(lines, weights=(), model=MODEL):
+def advised(lines, weights=(), model=MODEL, reach=1 << 20):
     """The advice for a model, from the line of each vocabulary on each corpus, the cheapest first."""
     weights = dict(weights) or {"prose": 1.0}
     shares = {corpus: weight / sum(weights.values()) for corpus, weight in weights.items()}
@@ -47,6 +45,7 @@ def advised(lines, weights=(), model=MODEL):
             for name, of_corpora in lines.items()
         },
         {"own": model},
+        dict.fromkeys(lines, reach),
     )
 
 
@@ -69,7 +68,7 @@ def test_languages_of_a_corpus_count_alike():
 def test_weights_turn_the_advice(weights, taken):
     good, bad = line_of({4000: 4.0, 8000: 4.4}), line_of({4000: 2.5, 8000: 2.7})
     best, _ = advised({"prosaic": {"prose": good, "code": bad}, "coder": {"prose": bad, "code": good}}, weights)
-    assert (best.line, best.pick, best.low, best.high) == (taken, 8000, 4000, 8000)
+    assert (best.line, best.pick.vocab_size, best.low, best.high) == (taken, 8000, 4000, 8000)
 
 
 CORPORA = (
@@ -95,7 +94,7 @@ def test_designed_texts_have_no_share(write_config, weights, talk):
         for name in ("talk", "code")
     }
     assert known == learned
-    assert line.endswith(confidence(400, shares(plan, plan.corpora), known))
+    assert line.startswith(f"mine: {support(shares(plan, plan.corpora), known)};")
 
 
 def test_the_answer_and_the_outlook_agree(write_config):
@@ -114,7 +113,8 @@ def test_the_cost_of_a_byte_by_hand():
         (40_894_464 + 1024 * size) / ratio for size, ratio in ((2000, 3.0), (4000, 3.6), (8000, 4.2), (16000, 5.0))
     ]
     assert advice.costs == pytest.approx(costs, rel=1e-3)
-    assert (advice.pick, advice.tokens_per_byte) == (16000, pytest.approx(1 / 5, rel=1e-3))
+    assert (advice.pick.vocab_size, advice.pick.tokens_per_byte) == (16000, pytest.approx(1 / 5, rel=1e-3))
+    assert advice.best == 16000
 
 
 def test_the_range_is_near_the_least_cost():
@@ -123,7 +123,16 @@ def test_the_range_is_near_the_least_cost():
     costs = dict(zip(advice.sizes, advice.costs, strict=True))
     near = [size for size, cost in costs.items() if cost <= 1.02 * min(costs.values())]
     assert (advice.low, advice.high) == (near[0], near[-1]) == (8192, 23170)
-    assert costs[advice.pick] == advice.cost == min(costs.values())
+    assert costs[advice.pick.vocab_size] == advice.pick.cost == min(costs.values())
+
+
+@pytest.mark.parametrize(("reach", "inside"), [(1999, None), (2000, 2000), (7999, 4000), (8000, 8000), (16000, 8000)])
+def test_the_pick_inside_what_the_text_supports(reach, inside):
+    """At these sizes a byte costs 14.3, 12.5, 11.7 and 14.3 MFLOPs."""
+    line = line_of({2000: 3.0, 4000: 3.6, 8000: 4.2, 16000: 4.0})
+    [advice] = advised({"mine": {"prose": line}}, reach=reach)
+    assert advice.pick.vocab_size == 8000
+    assert (advice.inside and advice.inside.vocab_size) == inside
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -134,36 +143,57 @@ def test_the_pick_is_in_its_range_whatever_the_curve(whole):
         saved = rng.pareto(rng.uniform(0.3, 3), len(sizes))
         saved = np.sort(saved)[::-1] if seed % 2 else saved
         curve = MixedLine(sizes, 1 - rng.uniform(0.1, 0.9) * saved.cumsum() / saved.sum(), whole)
-        advice = advise({"mine": curve}, MODELS)
-        assert [each.model for each in advice] == ["125m", "1b", "8b"]
+        reach = int(rng.integers(0, 60_000))
+        advice = advise({"mine": curve}, MODELS, {"mine": reach})
         for each in advice:
-            low, high = rounded_range(each.pick, each.low, each.high)
-            assert each.low <= low <= each.pick <= high <= each.high <= each.largest == sizes[-1]
+            pick = each.pick.vocab_size
+            low, high = rounded_range(pick, each.low, each.high)
+            assert each.low <= low <= pick <= high <= each.high <= each.largest == sizes[-1]
             costs = dict(zip(each.sizes, each.costs, strict=True))
             assert max(costs[each.low], costs[each.high]) <= 1.02 * min(costs.values())
+            assert costs[each.best] == min(costs.values()) <= each.pick.cost <= 1.02 * costs[each.best]
+            assert (each.inside is None) == (reach < sizes[0])
+            assert each.inside is None or each.pick.cost <= 1.02 * each.inside.cost
+            assert each.inside is None or each.inside.vocab_size <= reach
 
 
-def said(advice, weights=(("prose", 1.0),), trained=()):
-    """What the run's answer says of sizes, and the sentence on confidence."""
+def said(advice, weights=(("prose", 1.0),), trained=(("prose", 1e9),), end="file"):
+    """What the run's answer says of sizes, and of confidence."""
     results = Results(name="sizes")
-    models = {each.model: {} for each in advice}
-    study = VocabularySizes(models=models, weights=dict(weights), advice=advice, training={"mine": dict(trained)})
+    models = {each.model: {"width": 64, "layers": 2, "context": 64} for each in advice}
+    study = VocabularySizes(
+        models=models,
+        weights=dict(weights),
+        advice=advice,
+        whole={model: {} for model in models},
+        training={"mine": dict(trained)},
+        ends={"mine": end},
+    )
     results.studies.put(VOCABULARY_SIZES, study)
     sizes, confidence = size_lines(CellTables(results))
-    return sizes.sentences, confidence.sentences[0]
+    return sizes.sentences, confidence.sentences
 
 
-def of_model(model, pick, low, high, largest=100_000):
-    return SizeAdvice(model=model, line="mine", pick=pick, low=low, high=high, largest=largest)
+def of_model(model, pick, low, high, largest=100_000, inside=None):
+    costs = {size: SizeCost(vocab_size=size, tokens_per_byte=0.25, cost=1e9) for size in (pick, inside) if size}
+    return SizeAdvice(
+        model=model, line="mine", pick=costs[pick], inside=costs.get(inside), best=pick, low=low, high=high,
+        largest=largest,
+    )  # fmt: skip
 
 
-def test_the_largest_size_tried_calls_for_a_larger_one():
-    sizes = np.arange(256, 4_001)
-    [advice] = advise({"mine": MixedLine(sizes, 1 / sizes, whole=True)}, {"8b": MODELS["8b"]})
-    assert (advice.pick, advice.high) == (4000, 4000)
-    assert "try 8,000 next" in said([advice])[0][-1]
-    inside = of_model("8b", 4000, 3000, 5000)
-    assert not any("next" in sentence for sentence in said([inside])[0])
+@pytest.mark.parametrize(
+    ("largest", "end", "words"),
+    [
+        (5001, "file", ""),
+        (5000, "file", "5,000 is the largest size: the configuration asks for no more; 'vocab_size: auto' goes on."),
+        (5000, "text", "5,000 is the largest size: the text gives no more."),
+        (5000, "cap", "5,000 is the largest size: larger ones are not tried."),
+    ],
+)
+def test_a_range_that_reaches_the_largest_size_says_why(largest, end, words):
+    sentences, _ = said([of_model("8b", 4000, 3000, 5000, largest, inside=4000)], end=end)
+    assert [sentence for sentence in sentences if "largest" in sentence] == ([words] if words else [])
 
 
 WEIGHTS = {"prose": 0.75, "code": 0.25}
@@ -180,33 +210,44 @@ def test_adding_what_is_missing_leaves_nothing_missing(high):
         assert 0 <= rest[corpus] - (needed - many[corpus]) < 0.1 * rest[corpus] < 0.1 * missing[corpus]
     assert (supported(WEIGHTS, few), supported(WEIGHTS, many)) == (38_000, 61_000)
     for trained in (few, many):
-        advice = [of_model("1b", 30_000, 20_000, high)]
-        sizes, confidence = said(advice, WEIGHTS, trained)
-        added = re.findall(r"([\d.]+) ([kM])B of (\w+)", confidence)
+        advice = [of_model("1b", 30_000, 20_000, high, inside=20_000)]
+        low, add = said(advice, WEIGHTS, trained)[1]
+        assert low == f"Low beyond {supported(WEIGHTS, trained):,}, which is what your text supports."
+        added = re.findall(r"([\d.]+) ([kM])B of (\w+)", add)
         after = trained | {c: trained[c] + float(n) * {"k": 1e3, "M": 1e6}[unit] for n, unit, c in added}
         assert enough_text(high, WEIGHTS, after) == {}
-        firm, sure = said(advice, WEIGHTS, after)
-        assert ("provisionally" in sizes[0], "provisionally" in firm[0]) == (True, False)
-        assert (confidence.startswith("Firm"), sure.startswith("Firm")) == (False, True)
-
-
-@pytest.mark.parametrize(("trained", "degree"), [(7.9e6, "Medium"), (2e6, "Medium"), (1.9e6, "Low"), (0, "Low")])
-def test_confidence_falls_with_the_training_text(trained, degree):
-    assert said([of_model("1b", 30_000, 20_000, 80_000)], trained={"prose": trained})[1].startswith(degree)
+        [firm] = said(advice, WEIGHTS, after)[1]
+        assert firm.startswith("Firm")
 
 
 @pytest.mark.parametrize(
-    ("of_8b", "rows"),
-    [
-        ((32_000, 25_000, 60_000), ["125m", "1b and 8b 30,000 (25,000 to 48,000)"]),
-        ((30_000, 24_000, 40_000), ["125m", "1b and 8b 30,000 (24,000 to 40,000)"]),
-        ((32_000, 31_000, 60_000), ["125m", "1b 30,000 (24,000 to 48,000)", "8b 32,000 (31,000 to 60,000)"]),
-        ((40_000, 25_000, 90_000), ["125m", "1b 30,000 (24,000 to 48,000)", "8b 40,000 (25,000 to 90,000)"]),
-    ],
+    ("trained", "begins"),
+    [(8e6, "Firm"), (7.9999e6, "Low beyond 79,999,"), (25_700, "Low beyond 257,"), (25_600, "Low: ")],
 )
-def test_models_with_nearly_equal_sizes_are_one_row(of_8b, rows):
-    """One size that is good for both, with the sizes that are."""
-    advice = [of_model("125m", 12_000, 8000, 20_000), of_model("1b", 30_000, 24_000, 48_000), of_model("8b", *of_8b)]
-    [sentence] = said(advice)[0]
-    first, *others = sentence.partition(": ")[2].removesuffix(".").split(" · ")
-    assert [first.split()[0], *others] == rows
+def test_confidence_falls_with_the_training_text(trained, begins):
+    advice = of_model("1b", 30_000, 20_000, 80_000, inside=20_000)
+    assert said([advice], trained={"prose": trained})[1][0].startswith(begins)
+
+
+def test_without_a_model_each_of_three_has_a_sentence():
+    advice = [
+        of_model(name, size, size, size, inside=size) for name, size in zip(DEFAULT_MODELS, (1, 2, 3), strict=True)
+    ]
+    sentences, _ = said(advice)
+    assert sentences[:3] == tuple(
+        f"Train mine with {size} tokens for {model} model."
+        for size, model in ((1, "a 125m"), (2, "a 1b"), (3, "an 8b"))
+    )
+    assert sentences[3] == "Least compute at use: 125m 1 · 1b 2 · 8b 3."
+    assert sum("not for the least loss" in sentence for sentence in sentences) == 1
+
+
+def test_the_pick_inside_the_text_is_shown_beside_one_beyond():
+    """Of three models, only the one whose pick the text does not support."""
+    advice = [
+        of_model("1b", 20_000, 9_000, 30_000, inside=20_000),
+        of_model("8b", 80_000, 60_000, 99_000, inside=28_000),
+    ]
+    sentences, _ = said(advice, trained={"prose": 2_999_300})
+    assert "Your text supports 29,993 tokens; the best of these: 8b 28,000 (as much compute)." in sentences
+    assert "Your text supports 29,993 tokens." in said(advice[:1], trained={"prose": 2_999_300})[0]

@@ -23,7 +23,7 @@ def test_the_sizes_for_python_for_three_models():
     advice = results.studies.get(VOCABULARY_SIZES).advice
     assert [each.model for each in advice] == ["125m", "1b", "8b"]
     for each in advice:
-        assert each.low <= each.pick <= each.high <= each.largest
+        assert each.low <= each.pick.vocab_size <= each.high <= each.largest
         inside = [c for size, c in zip(each.sizes, each.costs, strict=True) if each.low <= size <= each.high]
         assert max(inside) <= 1.02 * min(each.costs)
     small, _, large = advice

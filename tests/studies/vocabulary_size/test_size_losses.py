@@ -14,8 +14,7 @@ from tokbench.studies.vocabulary_size.block import (
     SizeRow,
     VocabularySizes,
 )
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 
 
 def sizes(lost: dict[str, float | None]) -> Results:

@@ -15,8 +15,7 @@ from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size import study
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLoss
 from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 from tokbench_plugins.bpe import BPETokenizer
 
 CORPORA = (
@@ -141,13 +140,16 @@ def test_costs_and_advice(ran):
     assert both.costs == pytest.approx(costs[np.searchsorted(trace.sizes, both.sizes)])
     near = trace.sizes[costs <= 1.02 * costs.min()]
     assert (both.low, both.high, both.largest) == (near[0], near[-1], 900)
-    assert both.low <= both.pick <= both.high
-    assert (both.cost, 1 / both.tokens_per_byte) == pytest.approx(
-        (costs[trace.sizes == both.pick].item(), 1 / tokens[trace.sizes == both.pick].item())
+    pick = both.pick
+    assert both.low <= pick.vocab_size <= both.high
+    assert trace.sizes[costs.argmin()] == both.best
+    assert (pick.cost, pick.tokens_per_byte) == pytest.approx(
+        (costs[trace.sizes == pick.vocab_size].item(), tokens[trace.sizes == pick.vocab_size].item())
     )
-    assert [each.cost for each in study.advice] == sorted(each.cost for each in study.advice)
+    assert [each.pick.cost for each in study.advice] == sorted(each.pick.cost for each in study.advice)
     assert study.best is study.advice[0]
-    assert study.whole["own"]["bytes"].tokens_per_byte == 1
+    assert study.whole == {"own": {}}, "a baseline is no tokenizer to take"
+    assert (study.ends["both"], study.ends["words"]) == ("file", "text")
     worst = {r.group: r.tokens for r in study.rows if (r.line, r.vocab_size) == ("english", 700)}
     assert worst["th"] > worst["en"]
 
@@ -186,7 +188,8 @@ def test_reports_are_a_function_of_the_file(ran):
     assert again.studies.get(VOCABULARY_SIZES) == results.studies.get(VOCABULARY_SIZES)
     text = markdown.render(again)
     assert "## Vocabulary size" in text
-    assert f"Train {results.studies.get(VOCABULARY_SIZES).best.line} with " in text
+    best = results.studies.get(VOCABULARY_SIZES).best
+    assert f"{best.line} with about {best.pick.vocab_size:,} tokens" in text
 
 
 def test_without_a_study_there_is_none(write_config):

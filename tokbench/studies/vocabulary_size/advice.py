@@ -1,7 +1,7 @@
 """The vocabulary size to train for a model: where a byte of text costs the least compute.
 
-Larger vocabularies need fewer tokens and make the output layer wider. The FLOPs of a byte of text are those of a token
-(:mod:`.compute`) times the tokens of a byte, known at every size of a vocabulary. All sizes that cost at most 2% more
+Larger vocabularies need fewer tokens and make the output layer wider. A byte of text costs the FLOPs of a token
+(:func:`flops_per_token`) times its tokens, known at every size of a vocabulary. All sizes that cost at most 2% more
 than the best are in the range; the pick is the best, rounded as far as the range allows.
 """
 
@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from tokbench.report.answer.words import join, megabytes
-from tokbench.studies.vocabulary_size.block import SizeAdvice
-from tokbench.studies.vocabulary_size.compute import flops_per_byte
-from tokbench.studies.vocabulary_size.mixture import MixedLine
+from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost
+from tokbench.studies.vocabulary_size.lines import MixedLine
 from tokbench.studies.vocabulary_size.options import Model
+
+Floats = NDArray[np.float64]
 
 NEAR: Final = 0.02
 """Equally good sizes cost at most this share more than the best."""
@@ -24,45 +26,81 @@ NEAR: Final = 0.02
 ENOUGH: Final = 100
 """Bytes of training text for a token: the ends of a range then differ by a twentieth from much more text."""
 
-_SMALL: Final = 0.25
-"""With less than this share of the text that is needed, nothing is firm."""
-
 _POINTS: Final = 80
 
 _SMALLEST: Final = 256
 """Tokens of single bytes, which need no text."""
 
 
-def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model]) -> list[SizeAdvice]:
-    """Return the advice for each model, on the line that costs least; the others follow it, by their cost."""
+def flops_per_token(model: Model, vocab_size: ArrayLike) -> Floats:
+    """Return the FLOPs of the forward pass of one token in training, with a full context.
+
+    A multiplication and an addition are two: 2 for each weight of a product, and 2 x layers x context x attention width
+    for attention, as both its products see context / 2 tokens on average (Kaplan et al. 2020, "Scaling Laws for Neural
+    Language Models", table 1). Embedding, norms, biases and softmax are not counted.
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> flops_per_token(gpt2, [8192, 50257]).tolist()
+    [201326592.0, 265938432.0]
+    """
+    layer = model.attention_weights + model.context * model.attention_width + model.feed_forward_weights
+    return 2.0 * model.layers * layer + 2.0 * model.width * np.asarray(vocab_size, dtype=np.float64)
+
+
+def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> Floats:
+    """Return float64[s], the forward FLOPs of a byte of text at full context: FLOPs of a token / bytes per token.
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> (flops_per_byte(gpt2, [8192, 50257], [3.6, 4.4]) / 1e6).round(1).tolist()
+    [55.9, 60.4]
+    """
+    return np.asarray(flops_per_token(model, vocab_size) / np.asarray(bytes_per_token))
+
+
+def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model], reach: Mapping[str, int]) -> list[SizeAdvice]:
+    """Return the advice for each model, on the line that costs least; the others follow it, by their cost.
+
+    ``reach`` are the largest sizes that the training texts of lines support.
+    """
     found = []
     for name, model in models.items():
-        of_model = [_of_line(name, model, line, mixed) for line, mixed in lines.items()]
-        found += sorted(of_model, key=lambda advice: advice.cost)
+        of_model = [_of_line(name, model, line, mixed, reach[line]) for line, mixed in lines.items()]
+        found += sorted(of_model, key=lambda advice: advice.pick.cost)
     return found
 
 
-def _of_line(name: str, model: Model, line: str, mixed: MixedLine) -> SizeAdvice:
+def _of_line(name: str, model: Model, line: str, mixed: MixedLine, reach: int) -> SizeAdvice:
     sizes, costs = mixed.every, flops_per_byte(model, mixed.every, 1 / mixed.mixed)
-    best = int(costs.argmin())
-    near = np.flatnonzero(costs <= (1 + NEAR) * costs[best])
-    first, last = int(near[0]), int(near[-1])
-    pick = picked(int(sizes[best]), int(sizes[first]), int(sizes[last])) if mixed.whole else int(sizes[best])
+    near = _near(costs)
+    best, first, last = int(costs.argmin()), int(near[0]), int(near[-1])
     spread_out = np.geomspace(1, len(sizes), _POINTS).round().astype(np.int64) - 1
     drawn = np.unique([*spread_out, first, best, last])
-    at = int(np.searchsorted(sizes, pick))
+    known = int(np.searchsorted(sizes, reach, side="right"))
     return SizeAdvice(
         model=name,
         line=line,
-        pick=pick,
+        pick=_pick(mixed, costs),
+        inside=_pick(mixed, costs[:known]) if known else None,
+        best=int(sizes[best]),
         low=int(sizes[first]),
         high=int(sizes[last]),
         largest=int(sizes[-1]),
-        tokens_per_byte=float(mixed.mixed[at]),
-        cost=float(costs[at]),
         sizes=sizes[drawn].tolist(),
         costs=costs[drawn].tolist(),
     )
+
+
+def _near(costs: Floats) -> NDArray[np.intp]:
+    return np.flatnonzero(costs <= (1 + NEAR) * costs.min())
+
+
+def _pick(mixed: MixedLine, costs: Floats) -> SizeCost:
+    """Return the size to train of the first sizes of a line, those with costs."""
+    sizes, near, at = mixed.every, _near(costs), int(costs.argmin())
+    rounded = picked(int(sizes[at]), int(sizes[near[0]]), int(sizes[near[-1]]))
+    place = int(np.searchsorted(sizes, rounded))
+    at = place if mixed.whole and place in near else at  # between two good sizes there may be a worse one
+    return SizeCost(vocab_size=int(sizes[at]), tokens_per_byte=float(mixed.mixed[at]), cost=float(costs[at]))
 
 
 def picked(best: int, low: int, high: int) -> int:
@@ -108,24 +146,44 @@ def enough_text(high: int, weights: Mapping[str, float], trained: Mapping[str, f
     return {corpus: float(_two_digits(size, np.ceil)) for corpus, size in missing.items() if size > 0}
 
 
-def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
-    """Say whether the training text decides a size, and what is missing of which kind.
+def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, float]) -> list[str]:
+    """Say whether the training text supports a size, and in another sentence what is missing of which kind.
 
     >>> confidence(16_000, {"prose": 0.75, "code": 0.25}, {"prose": 750_000.0, "code": 100_000.0})
-    'Medium: the training text decides sizes up to 4,000. Add 450 kB of prose and 300 kB of code for up to 16,000.'
+    ['Low beyond 4,000, which is what your text supports.', 'Add 450 kB of prose and 300 kB of code for up to 16,000.']
     """
     missing = enough_text(size, weights, trained)
     if not missing:
-        return f"Firm: there are {ENOUGH} bytes or more of training text for each token up to {size:,}."
+        return [f"Firm: there are {ENOUGH} bytes or more of training text for each token up to {size:,}."]
     reach = supported(weights, trained)
-    add = join([f"{megabytes(lack)} of {corpus}" for corpus, lack in missing.items()])
-    degree = "Medium" if reach >= _SMALL * size else "Low"
-    decides = f"decides sizes up to {reach:,}" if reach > _SMALLEST else "decides no size"
-    return f"{degree}: the training text {decides}. Add {add} for up to {size:,}."
+    low = f"Low beyond {reach:,}, which is what your text supports." if reach > _SMALLEST else f"Low: {NO_SUPPORT}."
+    return [low, f"Add {amounts(missing)} for up to {size:,}."]
+
+
+NO_SUPPORT: Final = "your text supports no size"
+
+
+def support(weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
+    """Say which sizes the training text supports.
+
+    >>> support({"prose": 1.0}, {"prose": 400_000.0}), support({"prose": 1.0}, {"prose": 10_000.0})
+    ('your text supports 4,000 tokens', 'your text supports no size')
+    """
+    reach = supported(weights, trained)
+    return f"your text supports {reach:,} tokens" if reach > _SMALLEST else NO_SUPPORT
+
+
+def amounts(missing: Mapping[str, float]) -> str:
+    """Return bytes by corpus in words.
+
+    >>> amounts({"prose": 2_300_000.0, "code": 620_000.0})
+    '2.3 MB of prose and 620 kB of code'
+    """
+    return join([f"{megabytes(size)} of {corpus}" for corpus, size in missing.items()])
 
 
 def supported(weights: Mapping[str, float], trained: Mapping[str, float]) -> int:
-    """Return the largest size that the training text decides: the corpus that is rarest for its weight limits it.
+    """Return the largest size that the training text supports: the corpus that is rarest for its weight limits it.
 
     >>> supported({"prose": 0.75, "code": 0.25}, {"prose": 750_000.0, "code": 100_000.0})
     4000

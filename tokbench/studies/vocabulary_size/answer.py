@@ -1,26 +1,30 @@
-"""The vocabulary size as lines of the run's answer."""
+"""The verdict on a vocabulary of one's own, as lines of the run's answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
-from tokbench.report.answer.ranking import rank
-from tokbench.report.answer.slices import text_slices
-from tokbench.report.answer.words import join, percent
-from tokbench.report.sections.problems import short_vocabularies
+from tokbench.report.answer.words import percent
 from tokbench.report.tables import CellTables
-from tokbench.studies.vocabulary_size.advice import confidence, rounded_range
+from tokbench.studies.vocabulary_size.advice import amounts, confidence, enough_text, rounded_range, support
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.scaling import SHORT_SOURCE, law_range
+from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
 
-_ALIKE: Final = 0.1
-"""Models whose sizes differ by at most this share have one size."""
+_CRITERION: Final = "A size is chosen for the least compute per byte at use, and not for the least loss."
+_ENDS: Final = {
+    "text": "the text gives no more",
+    "file": "the configuration asks for no more; 'vocab_size: auto' goes on",
+    "cap": "larger ones are not tried",
+}
 
 
 def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
-    """Yield the size to train for each model, and how sure that is; nothing without vocabularies of the run's own."""
+    """Yield the verdict for each model, and how sure it is; nothing without vocabularies of the run's own."""
     study = tables.results.studies.get(VOCABULARY_SIZES)
     if study is None:
         return
@@ -31,79 +35,90 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
         return
     by_model = {advice.model: advice for advice in reversed(study.advice)}
     best = [by_model[name] for name in study.models]
+    last, margin = best[-1], tables.results.config.practical_margin
+    decided = [_decide(study, advice, margin) for advice in best]
+    said = [_sentence(study, advice, verdict, margin) for advice, verdict in zip(best, decided, strict=True)]
+    yield AnswerLine(OWN, (*said, *_beside(study, best, margin)), leads=len(said))
+    degree, *add = confidence(last.high, study.weights, study.training[last.line])
+    yield AnswerLine(CONFIDENCE, (degree, *(add if decided[-1] != Verdict.MORE_TEXT else ())))
+
+
+def _rival(study: VocabularySizes, advice: SizeAdvice) -> str:
+    """Return the published tokenizer of least compute; empty if none can be taken."""
+    published = study.whole[advice.model]
+    return min(published, key=lambda name: published[name].cost, default="")
+
+
+def _decide(study: VocabularySizes, advice: SizeAdvice, margin: float) -> Verdict:
+    published = study.whole[advice.model].get(_rival(study, advice))
+    return verdict(advice.pick, advice.inside, published, margin)
+
+
+def _sentence(study: VocabularySizes, advice: SizeAdvice, verdict: Verdict, margin: float) -> str:
+    own, rival = advice.pick, _rival(study, advice)
+    tokens = compute = ""
+    if rival:
+        other = study.whole[advice.model][rival]
+        tokens = _more(own.tokens_per_byte / other.tokens_per_byte - 1, margin, "many", "fewer", "tokens")
+        compute = _more(own.cost / other.cost - 1, margin, "much", "less", "compute")
+    model = f"for {_a(advice.model)} model"
+    if verdict == Verdict.TAKE:
+        return f"Take {rival} {model}: with this text, your own vocabulary would cost {compute}, and use {tokens}."
+    low, high = rounded_range(own.vocab_size, advice.low, advice.high)
+    sizes = f"{own.vocab_size:,} tokens ({low:,} to {high:,})" if low < high else f"{own.vocab_size:,} tokens"
+    if verdict == Verdict.MORE_TEXT:
+        lack = amounts(enough_text(advice.high, study.weights, study.training[advice.line]))
+        return f"Get more text {model}: {lack}. Then train {advice.line} with about {sizes}."
+    beside = f": compared with {rival}, {compute} per byte, and {tokens}" if rival else ""
+    return f"Train {advice.line} with {sizes} {model}{beside}."
+
+
+def _beside(study: VocabularySizes, best: Sequence[SizeAdvice], margin: float) -> Iterator[str]:
+    """Yield what else bears on a size: the compute, a published law, and the text."""
     last = best[-1]
-    sure = confidence(last.high, study.weights, study.training.get(last.line, {}))
-    firm = sure.startswith("Firm")
-    said = [_one(last, firm=firm) if len(best) == 1 else _several(best, firm=firm)]
-    said += filter(None, [_beside(tables, study, best)])
-    leads = len(said)
+    yield f"Least compute at use: {_each(best, [f'{advice.best:,}' for advice in best])}."
     if last.high == last.largest:
-        short = last.line in {sentence.partition(":")[0] for sentence in short_vocabularies(tables.results)}
-        further = "the text gives no more" if short else f"try {2 * last.largest:,} next"
-        said.append(f"{last.largest:,} is the largest size tried; {further}.")
-    yield AnswerLine(OWN, tuple(said), leads=leads)
-    yield AnswerLine(CONFIDENCE, (sure,))
+        yield f"{last.largest:,} is the largest size: {_ENDS[study.ends[last.line]]}."
+    laws = [law_range(Model(**study.models[advice.model]), advice.pick.tokens_per_byte) for advice in best]
+    yield f"Least loss, by the law of {SHORT_SOURCE}: {_each(best, laws)}."
+    inside = [
+        f"{own.vocab_size:,} ({_more(own.cost / advice.pick.cost - 1, margin, 'much', 'less', 'compute')})"
+        for advice in best
+        if (own := advice.inside) and own != advice.pick
+    ]
+    beyond = [advice for advice in best if advice.inside and advice.inside != advice.pick]
+    of_these = f"; the best of these: {_each(best, inside, beyond)}" if inside else ""
+    supported = support(study.weights, study.training[last.line])
+    yield f"{supported[:1].upper()}{supported[1:]}{of_these}."
+    yield _CRITERION
 
 
-def _one(advice: SizeAdvice, *, firm: bool) -> str:
-    low, high = rounded_range(advice.pick, advice.low, advice.high)
-    sizes = f"{advice.pick:,} tokens ({low:,} to {high:,})" if low < high else f"{advice.pick:,} tokens"
-    return f"Train {advice.line} with {sizes} for {_a(advice.model)} model{'' if firm else ', provisionally'}."
-
-
-def _several(best: Sequence[SizeAdvice], *, firm: bool = True) -> str:
-    """Return one size for each model; models with nearly the same size share a row.
-
-    >>> def advice(model, pick, low, high):
-    ...     return SizeAdvice(model=model, line="mine", pick=pick, low=low, high=high)
-    >>> _several([advice("125m", 12_000, 8_000, 20_000), advice("1b", 30_000, 24_000, 48_000)])
-    'Train mine: 125m model 12,000 tokens (8,000 to 20,000) · 1b 30,000 (24,000 to 48,000).'
-    """
-    rows: list[tuple[list[str], SizeAdvice]] = []
-    for advice in best:
-        models, last = rows[-1] if rows else ([], advice)
-        if models and _alike(last, advice):
-            both = replace(last, low=max(last.low, advice.low), high=min(last.high, advice.high))
-            rows[-1] = ([*models, advice.model], both)
-        else:
-            rows.append(([advice.model], advice))
-    parts = []
-    for number, (models, advice) in enumerate(rows):
-        low, high = rounded_range(advice.pick, advice.low, advice.high)
-        line = "" if advice.line == rows[0][1].line else f"{advice.line} "
-        names = f"{join(models)}{' model' if not number else ''}"
-        parts.append(f"{names} {line}{advice.pick:,}{' tokens' if not number else ''} ({low:,} to {high:,})")
-    return f"Train {rows[0][1].line}{'' if firm else ', provisionally'}: {' · '.join(parts)}."
-
-
-def _alike(one: SizeAdvice, other: SizeAdvice) -> bool:
-    """Tell whether the pick of one model is nearly that of another, and good for it too."""
-    near = abs(other.pick / one.pick - 1) <= _ALIKE
-    return one.line == other.line and near and other.low <= one.pick <= other.high
-
-
-def _beside(tables: CellTables, study: VocabularySizes, best: Sequence[SizeAdvice]) -> str:
-    """Compare the pick with the best published tokenizer, in tokens and in compute."""
-    published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
-    ranking = rank(tables, text_slices(tables, tables.results.config.weights), published)
-    advice = best[len(best) // 2]
-    rival = study.whole.get(advice.model, {}).get(ranking.best)
-    if rival is None:
-        return ""
-    tokens, cost = advice.tokens_per_byte / rival.tokens_per_byte - 1, advice.cost / rival.cost - 1
-    who = "That is" if len(best) == 1 else f"At {advice.pick:,}, {_a(advice.model)} model needs"
-    than = f"{'' if len(best) == 1 else 'with '}{ranking.best}"
-    return f"{who} {_more(tokens, 'fewer')} tokens than {than}, and {_more(cost)} compute per byte."
+def _each(models: Sequence[SizeAdvice], facts: Sequence[str], of: Sequence[SizeAdvice] = ()) -> str:
+    """Return a fact of each model, or of some; a model is named if there are several."""
+    if len(models) == 1:
+        return facts[0]
+    return " · ".join(f"{advice.model} {fact}" for advice, fact in zip(of or models, facts, strict=True))
 
 
 def _a(model: str) -> str:
-    return "your" if model == "own" else f"{'an' if model.startswith('8') else 'a'} {model}"
+    """Return a model with its article.
 
-
-def _more(share: float, less: str = "less") -> str:
-    """Return a share as more or less.
-
-    >>> _more(0.051), _more(-0.2, "fewer")
-    ('5% more', '20% fewer')
+    >>> _a("own"), _a("1b"), _a("8b"), _a("11b"), _a("110b")
+    ('your', 'a 1b', 'an 8b', 'an 11b', 'a 110b')
     """
-    return f"{percent(abs(share))} {'more' if share >= 0 else less}"
+    if model == "own":
+        return "your"
+    return f"an {model}" if re.match(r"8|1[18](?!\d)", model) else f"a {model}"
+
+
+def _more(share: float, margin: float, as_: str, less: str, what: str) -> str:
+    """Return how much more or less of something, or that it is the same.
+
+    >>> _more(0.051, 0.01, "many", "fewer", "tokens"), _more(-0.2, 0.01, "much", "less", "compute")
+    ('5% more tokens', '20% less compute')
+    >>> _more(-0.004, 0.01, "much", "less", "compute")
+    'as much compute'
+    """
+    if abs(share) < margin:
+        return f"as {as_} {what}"
+    return f"{percent(abs(share))} {'more' if share > 0 else less} {what}"

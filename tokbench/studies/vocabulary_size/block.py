@@ -33,7 +33,6 @@ class SizeRow:
     """One size of a line on one group.
 
     Attributes:
-        line, corpus, group, vocab_size: the place.
         tokens: of the text.
         compression_ratio, ci_low, ci_high: bytes per token, with its 95% interval.
         entropy: of the tokens, bits.
@@ -65,7 +64,6 @@ class PackedCurve:
     """Every size of a line on one group.
 
     Attributes:
-        line, corpus, group: the place.
         bytes: of the text.
         base: the smallest size, without merges.
         units: the tokens at that size.
@@ -83,12 +81,7 @@ class PackedCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLoss:
-    """The losses of a line on a corpus.
-
-    Attributes:
-        line, corpus: the place.
-        lost: the largest share of characters lost, if known.
-    """
+    """The losses of a line on a corpus: the largest share of characters lost, if known."""
 
     line: str
     corpus: str
@@ -96,42 +89,37 @@ class SizeLoss:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizeCost:
+    """One size of a vocabulary, and the tokens and FLOPs of a byte of text."""
+
+    vocab_size: int
+    tokens_per_byte: float
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class SizeAdvice:
     """The size of a line for a model, over all corpora together.
 
     Attributes:
-        model, line: their names.
         pick: the size to train.
+        inside: the size to train of those that the training text supports, if it supports any.
+        best: the size of least cost, which ``pick`` rounds.
         low, high: the smallest and the largest size that cost at most 2% more than the best.
         largest: the largest size that is known.
-        tokens_per_byte, cost: at the pick, tokens and FLOPs of a byte of text.
         sizes, costs: FLOPs of a byte of text at some sizes, for a chart.
     """
 
     model: str
     line: str
-    pick: int
+    pick: SizeCost
+    inside: SizeCost | None
+    best: int
     low: int
     high: int
-    largest: int = 0
-    tokens_per_byte: float = 0.0
-    cost: float = 0.0
+    largest: int
     sizes: list[int] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WholeCost:
-    """A published vocabulary at its own size.
-
-    Attributes:
-        vocab_size: the size.
-        tokens_per_byte, cost: tokens and FLOPs of a byte of text.
-    """
-
-    vocab_size: int
-    tokens_per_byte: float
-    cost: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +135,8 @@ class VocabularySizes:
         models: by name, the shape of the models for which sizes are advised.
         weights: by corpus, its share in the text; they add up to 1.
         advice: by model and line that this run trained, the cheapest line of a model first.
-        whole: by model and published tokenizer, its cost at its own size.
+        whole: by model and published tokenizer that loses nothing and is no baseline, its cost at its own size.
+        ends: by line that this run trained, why it has no larger size.
         training: by line that this run trained and by corpus, bytes of training text.
         left_out: by line that is not advised, the reason.
     """
@@ -160,7 +149,8 @@ class VocabularySizes:
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     advice: list[SizeAdvice] = field(default_factory=list)
-    whole: dict[str, dict[str, WholeCost]] = field(default_factory=dict)
+    whole: dict[str, dict[str, SizeCost]] = field(default_factory=dict)
+    ends: dict[str, Literal["text", "file", "cap"]] = field(default_factory=dict)
     training: dict[str, dict[str, float]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -172,4 +162,4 @@ class VocabularySizes:
         return first[models[len(models) // 2]] if models else None
 
 
-VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=4)
+VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=5)

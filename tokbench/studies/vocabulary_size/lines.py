@@ -1,10 +1,14 @@
-"""From merges and counts of ids to lines over vocabulary sizes."""
+"""From merges and counts of ids to lines over vocabulary sizes: each size with intervals, and all corpora mixed."""
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import and_
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,8 +18,13 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.job import TokenizerJob
+from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, StudyContext
-from tokbench.measuring.token_counts import TokenCounts
+from tokbench.measuring.sums import Sums
+from tokbench.measuring.token_counts import TokenCounts, renyi_entropy
+from tokbench.results.cells import WHOLE
+from tokbench.studies.vocabulary_size.block import PackedCurve, SizeRow, VocabularySizes
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.curve import Curve, tokens_of_each
 from tokbench.tokenizers.merges import MergeOrder, merge_order, ordinary_tokens
@@ -91,9 +100,6 @@ class Line:
     curve: Curve | None = None
     counts_by_size: tuple[NDArray[np.int64], ...] = ()
 
-    def at(self, size: int) -> int:
-        return int(np.searchsorted(self.sizes, size))
-
     def counts(self, k: int) -> NDArray[np.int64]:
         if self.curve is None:
             return self.counts_by_size[k]
@@ -124,3 +130,142 @@ def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
     counts = tuple(state.total() for _, state in trained)
     ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in trained]
     return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts)
+
+
+class TextTotals(NamedTuple):
+    """The size of a text, the same for every tokenizer: float64[BUCKETS], UTF-8 bytes and words by jackknife group.
+
+    ``words`` are ``None`` where groups have different units.
+    """
+
+    documents: int
+    n_bytes: NDArray[np.float64]
+    words: NDArray[np.float64] | None
+    unit: str
+
+
+def of_group(place: Place, line: Line, text: TextTotals) -> VocabularySizes:
+    """Return the packed curve, and a row for each size with tokens of the text."""
+    curves = [_pack(place, line.curve, text)] if line.curve else []
+    kept: list[SizeRow] = []
+    for k, size in enumerate(line.sizes.tolist()):
+        row = _row(place, line, text, k)
+        if row is None:
+            continue
+        if kept:
+            gained = row.compression_ratio - kept[-1].compression_ratio
+            row = replace(row, gain=1000 * gained / (size - kept[-1].vocab_size))
+        kept.append(row)
+    return VocabularySizes(rows=kept, curves=curves)
+
+
+def _row(place: Place, line: Line, text: TextTotals, k: int) -> SizeRow | None:
+    tokens, counts = line.tokens[k], line.counts(k)
+    columns = {"tokens": tokens, "bytes": text.n_bytes}
+    columns |= {} if text.words is None else {"words": text.words}
+    sums = Sums(text.documents, columns)
+    ratio = sums.ratio("bytes", "tokens")
+    if isinstance(ratio, NotApplicable):
+        return None
+    row = SizeRow(
+        **place._asdict(),
+        vocab_size=int(line.sizes[k]),
+        tokens=int(tokens.sum()),
+        compression_ratio=ratio.value,
+        ci_low=ratio.ci_low,
+        ci_high=ratio.ci_high,
+        entropy=renyi_entropy(counts[counts > 0], 1.0),
+        used=int(np.count_nonzero(counts)),
+        unit=text.unit,
+    )
+    fertility = sums.ratio("tokens", "words") if text.words is not None else None
+    if not isinstance(fertility, Measured):
+        return row
+    low, high = fertility.ci_low, fertility.ci_high
+    return replace(row, fertility=fertility.value, fertility_low=low, fertility_high=high)
+
+
+def _pack(place: Place, curve: Curve, text: TextTotals) -> PackedCurve:
+    saved = base64.b64encode(zlib.compress((-np.diff(curve.tokens)).astype("<i8").tobytes(), 6)).decode()
+    return PackedCurve(
+        **place._asdict(),
+        bytes=int(text.n_bytes.sum()),
+        base=curve.order.base,
+        units=int(curve.tokens[0]),
+        saved=saved,
+    )
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The text of a model, mixed of corpora, with as many bytes of each group of a corpus as of the others."""
+
+    weights: Mapping[str, float]
+    """By corpus, the share of the bytes, above 0; they add up to 1."""
+
+    texts: Mapping[tuple[str, str], TextTotals]
+    """By corpus and group."""
+
+    @cached_property
+    def parts(self) -> Mapping[tuple[str, str], float]:
+        """By corpus and group, what each of its bytes counts."""
+        n_bytes = {place: float(text.n_bytes.sum()) for place, text in self.texts.items()}
+        places = {
+            corpus: [place for place in n_bytes if place[0] == corpus and place[1] != WHOLE and n_bytes[place]]
+            or [(corpus, WHOLE)]
+            for corpus in self.weights
+        }
+        return {
+            place: self.weights[corpus] / len(of_corpus) / n_bytes[place]
+            for corpus, of_corpus in places.items()
+            for place in of_corpus
+        }
+
+
+def shares(plan: Plan, corpora: Iterable[str]) -> dict[str, float]:
+    """Return the share of each corpus in the text of the model; the texts of a designed one have none."""
+    drawn = [name for name in corpora if not plan.design(name).designed]
+    weights = plan.config.weights or {name: float(len(plan.surveys[name].groups)) for name in drawn}
+    total = sum(weights.get(name, 0.0) for name in drawn)
+    return {name: weights[name] / total for name in drawn if weights.get(name)}
+
+
+def training_bytes(plan: Plan, train_on: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the bytes of training text of each corpus of the mixture; designed texts do not count."""
+    sizes = {}
+    for name in (name for name in train_on if not plan.design(name).designed):
+        survey, held = plan.surveys[name], bool(plan.corpora[name].holdout)
+        sizes[name] = float(survey.bytes - held * survey.evaluated_bytes)
+    if sizes.keys() & weights.keys():
+        return sizes
+    return {name: weight * sum(sizes.values()) for name, weight in weights.items()}  # another text, of which all counts
+
+
+@dataclass(frozen=True)
+class MixedLine:
+    """A line over all corpora together.
+
+    Attributes:
+        every: int64[s], every known size, rising.
+        mixed: float64[s], the tokens of a byte of the mixed text at each.
+        whole: every size from the first to the last is known.
+    """
+
+    every: NDArray[np.int64]
+    mixed: NDArray[np.float64]
+    whole: bool
+
+
+def mix(lines: Mapping[tuple[str, str], Line], mixture: Mixture) -> MixedLine:
+    """Return a line over all corpora and groups together."""
+    parts = [(lines[place], each_byte) for place, each_byte in mixture.parts.items()]
+    every = np.array(sorted(reduce(and_, (set(line.sizes.tolist()) for line, _ in parts))))
+    mixed, whole = np.zeros(()), False
+    for line, each_byte in parts:
+        if line.curve is None:
+            tokens = line.tokens[np.searchsorted(line.sizes, every)].sum(axis=1)
+        else:
+            every, whole = line.curve.order.base + np.arange(len(line.curve.tokens)), True
+            tokens = line.curve.tokens
+        mixed = mixed + each_byte * tokens
+    return MixedLine(every, mixed, whole)

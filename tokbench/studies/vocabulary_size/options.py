@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from tokbench.foundation.errors import close_name
 from tokbench.measuring.metric import Role
 from tokbench.tokenizers.options import Options
 
@@ -18,17 +21,6 @@ class Model(Options):
 
     The count has the matrices and norms of a decoder with two norms in each layer and one at the end, exact for GPT-2,
     Llama and Mistral. Mixtures of experts are not supported.
-
-    GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024):
-
-    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
-    >>> gpt2.parameters(50257)
-    124439808
-    >>> llama3 = Model(
-    ...     width=4096, layers=32, context=8192, heads=32, kv_heads=8, feed_forward=14336, gated=True, tied=False
-    ... )
-    >>> llama3.parameters(128256)
-    8030261248
     """
 
     width: int = Field(gt=0, description="width of the model: numbers in the vector of a token")
@@ -66,11 +58,7 @@ class Model(Options):
 
     @property
     def kv_width(self) -> int:
-        """Width of a token's keys, and of its values; less where heads share them.
-
-        >>> Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8).kv_width
-        1024
-        """
+        """Width of a token's keys, and of its values; less where heads share them."""
         if self.heads is None or self.kv_heads is None:
             return self.attention_width
         return self.attention_width // self.heads * self.kv_heads
@@ -106,50 +94,67 @@ class Model(Options):
             layer += (2 if self.gated else 1) * self.inner_width + self.width  # in, and back
         return self.layers * layer + norm + self.positions * self.width
 
-    def vocabulary_parameters(self, vocab_size: int) -> int:
-        """Parameters of embedding and output layer, which may be tied (Press and Wolf 2017).
 
-        >>> Model(width=4096, layers=32, context=4096).vocabulary_parameters(32000)
-        262144000
-        """
-        return vocab_size * self.width * (1 if self.tied else 2)
-
-    def parameters(self, vocab_size: int) -> int:
-        """Return all parameters.
-
-        Llama 2 7B (Touvron et al. 2023):
-
-        >>> Model(width=4096, layers=32, context=4096, feed_forward=11008, gated=True).parameters(32000)
-        6738415616
-        """
-        return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
-
-
-_LLAMA: Final = {"context": 8192, "heads": 32, "kv_heads": 8, "gated": True}
+_LLAMA: Final = {"context": 8192, "gated": True}
 
 MODELS: Final[Mapping[str, Model]] = {
     name: Model.model_validate(shape)
     for name, shape in {
         "125m": {"width": 768, "layers": 12, "context": 1024, "positions": 1024, "biases": True, "tied": True},
-        "1b": {**_LLAMA, "width": 2048, "layers": 16, "feed_forward": 8192, "tied": True},
-        "8b": {**_LLAMA, "width": 4096, "layers": 32, "feed_forward": 14336},
+        "1b": {**_LLAMA, "width": 2048, "layers": 16, "heads": 32, "kv_heads": 8, "feed_forward": 8192, "tied": True},
+        "8b": {**_LLAMA, "width": 4096, "layers": 32, "heads": 32, "kv_heads": 8, "feed_forward": 14336},
+        "70b": {**_LLAMA, "width": 8192, "layers": 80, "heads": 64, "kv_heads": 8, "feed_forward": 28672},
+        "405b": {**_LLAMA, "width": 16384, "layers": 126, "heads": 128, "kv_heads": 8, "feed_forward": 53248},
     }.items()
 }
-"""Shapes by name: GPT-2 small, Llama 3.2 1B and Llama 3 8B."""
+"""Published shapes by name: GPT-2 small, Llama 3.2 1B, and Llama 3 8B, 70B and 405B."""
+
+DEFAULT_MODELS: Final = ("125m", "1b", "8b")
+
+_WIDTH_STEP: Final = 128
+
+
+def _millions(name: str) -> float:
+    return float(name[:-1]) * (1000 if name.endswith("b") else 1)
 
 
 def model_named(name: str) -> Model:
-    """Return the model of a name, or of a width and layers; raise a ValueError for anything else.
+    """Return the model of a number of parameters from 125m to 405b, or of a width and layers, in any letter case.
 
-    >>> model_named("8b").layers, model_named("4096x32").width
+    Between two published shapes, width, layers, feed-forward and context are interpolated: their logarithms are linear
+    in the logarithm of the parameters. All else is as in the larger one. Raise a ValueError for any other name.
+
+    >>> model_named("8B").layers, model_named("4096x32").width
     (32, 4096)
+    >>> between = model_named("3b")  # Llama 3.2 3B has a width of 3,072 and 28 layers
+    >>> between.width, between.layers, round(between.parameters_without_vocabulary / 1e9, 2)
+    (2944, 23, 2.73)
     """
-    if name in MODELS:
-        return MODELS[name]
-    width, by, layers = name.partition("x")
-    if by and width.isdecimal() and layers.isdecimal() and int(width) and int(layers):
-        return Model.model_validate({"width": int(width), "layers": int(layers), "context": 2048})
-    raise ValueError(f"a model is {', '.join(MODELS)} or WIDTHxLAYERS such as 4096x32; {name!r} is none of these")
+    name = name.lower()
+    if shape := re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,3})", name):
+        return Model.model_validate({"width": int(shape[1]), "layers": int(shape[2]), "context": 2048})
+    size = _millions(name) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?[mb]", name) else 0.0
+    known = {_millions(each): model for each, model in MODELS.items()}
+    if not min(known) <= size <= max(known):
+        close = f"{name}b" if re.fullmatch(r"[0-9]{1,2}(\.[0-9]+)?", name) else "" if size else close_name(name, MODELS)
+        hint = f"; did you mean {close!r}?" if close else ""
+        raise ValueError(f"a model is 125m to 405b, or WIDTHxLAYERS such as 4096x32; {name[:40]!r} is not{hint}")
+    below, above = max(n for n in known if n <= size), min(n for n in known if n >= size)
+    small, large = known[below], known[above]
+    if below == above:
+        return large
+    share = math.log(size / below) / math.log(above / below)
+
+    def between(one: int, other: int, step: int = 1) -> int:
+        return round(one * math.exp(share * math.log(other / one)) / step) * step
+
+    shape_between = {
+        "width": between(small.width, large.width, _WIDTH_STEP),
+        "layers": between(small.layers, large.layers),
+        "feed_forward": between(small.inner_width, large.inner_width, _WIDTH_STEP),
+        "context": between(small.context, large.context, _WIDTH_STEP),
+    }
+    return Model.model_validate({**large.model_dump(exclude_none=True), **shape_between})
 
 
 COMMON_SIZES: Final = (
@@ -157,10 +162,11 @@ COMMON_SIZES: Final = (
 )  # fmt: skip
 
 
-def _known(model: str | Model) -> str | Model:
-    if isinstance(model, str):
-        model_named(model)
-    return model
+def _known(model: Any) -> Any:
+    if not isinstance(model, str | int | float):
+        return model
+    model_named(str(model))
+    return str(model).lower()
 
 
 class VocabularyStudy(Options):
@@ -170,14 +176,14 @@ class VocabularyStudy(Options):
         default=COMMON_SIZES,
         description="sizes in the tables; those beyond a vocabulary are left out, its own size is always there",
     )
-    model: Annotated[str | Model, AfterValidator(_known)] | None = Field(
+    model: Annotated[str | Model, BeforeValidator(_known)] | None = Field(
         default=None,
-        description="the model for which the size is chosen: 125m, 1b, 8b, WIDTHxLAYERS, or a shape; default: three",
+        description="the model for which the size is chosen: 125m to 405b, WIDTHxLAYERS, or a shape; default: three",
     )
 
     @property
     def models(self) -> dict[str, Model]:
         """The models by name."""
         if self.model is None:
-            return dict(MODELS)
+            return {name: MODELS[name] for name in DEFAULT_MODELS}
         return {self.model: model_named(self.model)} if isinstance(self.model, str) else {"own": self.model}

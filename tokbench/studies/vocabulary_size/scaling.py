@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 
 from tokbench.studies.vocabulary_size.options import Model
 
-SOURCE: Final = 'Tao et al. 2024, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
+SHORT_SOURCE: Final = "Tao et al. 2024"
+
+SOURCE: Final = f'{SHORT_SOURCE}, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
 
 VALIDITY: Final = (
     "The law was fitted to decoders of 33 million to 1.13 billion parameters without vocabulary, sizes of 4,096 to "
@@ -26,24 +28,28 @@ _FLOPS_PER_PARAMETER: Final = 6
 
 
 class ScalingOptimum(NamedTuple):
-    """The optimal size by one approach of the law; ``caution`` says why it is an extrapolation.
-
-    ``budget`` are its training FLOPs, if not compute-optimal.
-    """
+    """The optimal size by one approach of the law; ``caution`` says why it is an extrapolation."""
 
     approach: str
     vocab_size: int
     caution: str = ""
-    budget: float | None = None
 
 
-def law(model: Model) -> list[ScalingOptimum]:
-    """Return the optimal sizes for a model, and for its own training if its length is known."""
+def law_range(model: Model, tokens_per_byte: float = 0.0) -> str:
+    """Return the optimal sizes by all approaches, or that of the model's own training if its length is known.
+
+    A length in bytes is known in tokens by the ``tokens_per_byte`` of a vocabulary.
+
+    >>> law_range(Model(width=2048, layers=16, context=8192, heads=32, kv_heads=8, feed_forward=8192, gated=True))
+    '21,600 to 26,000'
+    """
     parameters = model.parameters_without_vocabulary
-    optima = optimal_sizes(parameters, model.width)
-    if model.training_tokens:
-        optima += optimal_sizes(parameters, model.width, _FLOPS_PER_PARAMETER * parameters * model.training_tokens)
-    return optima
+    tokens = model.training_tokens or (model.training_bytes or 0.0) * tokens_per_byte
+    optima = optimal_sizes(parameters, model.width, _FLOPS_PER_PARAMETER * parameters * tokens or None)
+    sizes = [int(float(f"{optimum.vocab_size:.2e}")) for optimum in optima]
+    low, high = min(sizes), max(sizes)
+    beyond = " (extrapolated)" if any(optimum.caution for optimum in optima) else ""
+    return f"{low:,}{f' to {high:,}' if low < high else ''}{beyond}"
 
 
 def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[ScalingOptimum]:
@@ -61,9 +67,7 @@ def optimal_sizes(parameters: float, width: int, training_flops: float | None = 
         isoflops = math.exp(-1.589031299255507) * compute**0.4163622634135234
         found = {"isoflops": isoflops, "derivative": 6144 * 512 * (parameters / 33e6) ** 0.8353974035228025} | found
     sizes = {name: round(nv / width) for name, nv in found.items()}
-    return [
-        ScalingOptimum(name, size, _caution(parameters, size, compute), training_flops) for name, size in sizes.items()
-    ]
+    return [ScalingOptimum(name, size, _caution(parameters, size, compute)) for name, size in sizes.items()]
 
 
 def _by_loss(nnv: float, flops: float) -> float:

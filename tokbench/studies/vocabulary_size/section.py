@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from tokbench.report.charts.line_profile import line_key
 from tokbench.report.document import (
@@ -18,6 +18,7 @@ from tokbench.report.document import (
     Node,
     Pane,
     Paragraph,
+    Raised,
     Rich,
     Row,
     Section,
@@ -29,11 +30,11 @@ from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow
-from tokbench.studies.vocabulary_size.cost_chart import BROAD, COST_TITLE, NARROW, cost_chart
-from tokbench.studies.vocabulary_size.section_costs import LINE_COLUMN, line_cell, model_nodes, number_cell
-from tokbench.studies.vocabulary_size.size_lines import SizeLines
-from tokbench.studies.vocabulary_size.sizes_on_corpus import SizesOnCorpus
+from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, law_range
+from tokbench.studies.vocabulary_size.size_curve import BROAD, COST_TITLE, NARROW, cost_chart
+from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 
 _EXPLANATION: Final = (
     "Each vocabulary cut to every smaller size, its first merges kept. Nothing is trained or encoded again: merges "
@@ -43,11 +44,10 @@ _EXPLANATION: Final = (
     "the best one of that size; a sharp bend marks a vocabulary that was extended by the merges of another."
 )
 _CHART: Final = (
-    "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
-    "one{}."
+    "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes trained one by one."
 )
 _COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
-_TAKEN: Final = "; the star is a size to take"
+_LINE_COLUMN: Final = Column("line", sort="ascending")
 _LINE_COLUMNS: Final = (
     *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
     Column("why not at every size"),
@@ -69,9 +69,45 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
         Paragraph(_EXPLANATION),
         Table("Vocabularies", _LINE_COLUMNS, rows),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
-        *model_nodes(study),
+        *_model_nodes(study),
     ]
     return Section("vocabulary-size", "Vocabulary size", nodes)
+
+
+def _model_nodes(study: VocabularySizes) -> list[Node]:
+    """Return the models, and what a published law says of their sizes."""
+    nodes: list[Node] = [Heading("The models, and what is published about their sizes")] if study.models else []
+    tokens = {advice.model: advice.pick.tokens_per_byte for advice in reversed(study.advice)}
+    for name, shape in study.models.items():
+        model = Model(**shape)
+        facts = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in shape.items())
+        optimum = law_range(model, tokens.get(name, 0.0))
+        outside = model.parameters_without_vocabulary
+        nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optimum}."))
+    if study.left_out:
+        reasons = "; ".join(f"{line} ({why})" for line, why in study.left_out.items())
+        nodes.append(Paragraph(f"No size is advised for: {reasons}."))
+    if study.models:
+        flops = "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
+        nodes.append(Paragraph(f"{flops} The law is that of {SOURCE}. {VALIDITY}"))
+    return nodes
+
+
+def _fact(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _number_cell(value: float | None, *, title: str = "", look: str = "") -> TextCell:
+    """Return a sortable number, or the word for none."""
+    if value is None:
+        return TextCell(line="none", look="none")
+    return TextCell(line=f"{value:,.3f}", look=look, title=title, value=value)
+
+
+def _line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
+    """Return the name of a line with its marks."""
+    mark = corpus.marks[line]
+    return TextCell(line=[line, Raised(mark)] if mark else line, value=line)
 
 
 def _line_row(line: SizeLine, number: int) -> Row:
@@ -86,26 +122,16 @@ def _line_row(line: SizeLine, number: int) -> Row:
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
-    nodes: list[Node] = [Heading(["On ", Name(corpus.name)]), Rich(lambda: _large_chart(corpus))]
+    title = f"Compression at every size on {corpus.name}"
+    nodes: list[Node] = [Heading(["On ", Name(corpus.name)])]
+    nodes.append(Rich(lambda: [Figure(corpus.chart, _CHART, label=title)] if corpus.chart else []))
     nodes.append(captioned(_table_by_size(corpus)))
     if corpus.in_sample:
-        known = f"{corpus.in_sample}, so that nothing is known of other text."
-        nodes.append(Paragraph(known, "legend"))
+        nodes.append(Paragraph(f"{corpus.in_sample}, so that nothing is known of other text.", "legend"))
     if corpus.lost:
-        nodes.append(Paragraph(_losses(corpus), "legend"))
+        lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
+        nodes.append(Paragraph(f"‡ lossy, and so sorted last and not drawn: {lost}.", "legend"))
     return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place)])]
-
-
-def _losses(corpus: SizesOnCorpus) -> str:
-    lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
-    return f"‡ lossy, and so sorted last and not drawn: {lost}."
-
-
-def _large_chart(corpus: SizesOnCorpus) -> list[Node]:
-    if not corpus.chart:
-        return []
-    caption = _CHART.format(_TAKEN if corpus.take else "")
-    return [Figure(corpus.chart, caption, label=f"Compression at every size on {corpus.name}")]
 
 
 def _table_by_size(corpus: SizesOnCorpus) -> Table:
@@ -113,9 +139,9 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
     rows = [
         Row(
             [
-                line_cell(line.line, corpus),
+                _line_cell(line.line, corpus),
                 *(_size_cell(lines.row(line.line, corpus.name, WHOLE, size)) for size in corpus.columns),
-                number_cell(lines.ratio(line.line, corpus.name, WHOLE, line.largest)),
+                _number_cell(lines.ratio(line.line, corpus.name, WHOLE, line.largest)),
             ],
             aside=line.line in corpus.lost,
         )
@@ -124,7 +150,7 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
     heads = [*(f"{size:,}" for size in corpus.columns), "own size"]
     return Table(
         ["Bytes per token on ", Name(corpus.name), " by vocabulary size"],
-        [LINE_COLUMN, *(Column(head, numeric=True, sort="descending") for head in heads)],
+        [_LINE_COLUMN, *(Column(head, numeric=True, sort="descending") for head in heads)],
         rows,
         label=f"Compression by size on {corpus.name}",
     )
@@ -132,7 +158,7 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
 
 def _size_cell(row: SizeRow | None) -> TextCell:
     if row is None:
-        return number_cell(None)
+        return _number_cell(None)
     parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} tokens in use"]
     if row.ci_low is not None:
         parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95% confidence")
@@ -140,7 +166,7 @@ def _size_cell(row: SizeRow | None) -> TextCell:
         parts.append(f"{row.gain:+.4f} bytes per token for each 1,000 tokens since the size before")
     if row.fertility is not None:
         parts.append(f"{row.fertility:.3f} tokens per {row.unit}")
-    return number_cell(row.compression_ratio, title="; ".join(parts))
+    return _number_cell(row.compression_ratio, title="; ".join(parts))
 
 
 def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
@@ -163,7 +189,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
     for group in [*corpus.lines.groups(corpus.name), WHOLE]:
         best = corpus.best_at(size, group)
         cells = [
-            number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" * (line in best))
+            _number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" * (line in best))
             for line in lines
         ]
         rows.append(Row([TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))
@@ -179,8 +205,8 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
 def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    if costs := cost_chart(sizes.study, _styles(sizes)):
-        yield Chart("sizes-cost", costs, headings=(COST_TITLE, "the sizes to take are shaded"))
+    if costs := cost_chart(sizes.study, sizes.styles):
+        yield Chart("sizes-cost", costs, headings=(COST_TITLE, "sizes within 2% of the least are shaded"))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:
@@ -192,17 +218,11 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
 def cost_nodes(tables: CellTables) -> list[Node]:
     """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
-    best, (broad, narrow) = (
-        lines.study.best,
-        (cost_chart(lines.study, _styles(lines), size) for size in (BROAD, NARROW)),
-    )
+    best = lines.study.best
+    broad, narrow = (cost_chart(lines.study, lines.styles, size) for size in (BROAD, NARROW))
     if not broad or not best:
         return []
     return [Rich([Figure(broad, _COSTS.format(best.model), narrow=narrow, label=COST_TITLE)])]
-
-
-def _styles(lines: SizeLines) -> dict[str, int]:
-    return {line.line: number for number, line in enumerate(lines.lines)}
 
 
 SECTION: Final = SectionSpec(

@@ -1,4 +1,4 @@
-"""The chart of compression over vocabulary sizes."""
+"""The charts of compression, and of the cost of a byte, over vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.line_profile import line_css
 from tokbench.report.charts.svg import Axis, Drawing, Tick
+from tokbench.studies.vocabulary_size.block import SizeAdvice, VocabularySizes
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,6 @@ class SizeTrace:
     sizes: NDArray[np.int64]
     ratio: NDArray[np.float64]
     tokens: NDArray[np.int64] | None = None
-
-    def at(self, size: int) -> tuple[float, float]:
-        """Return the first known size from this on, or else the largest, and the height there."""
-        k = min(int(np.searchsorted(self.sizes, size)), len(self.sizes) - 1)
-        return float(self.sizes[k]), float(self.ratio[k])
 
 
 class ChartSize(NamedTuple):
@@ -42,13 +38,6 @@ class ChartSize(NamedTuple):
 
 LARGE: Final = ChartSize(960, 520, Box(56.0, 14.0, 800.0, 470.0), labelled=True)
 SMALL: Final = ChartSize(230, 170, Box(30.0, 20.0, 222.0, 150.0), labelled=False)
-
-
-class SizeMarks(NamedTuple):
-    """What a chart marks: the star of the advised size, and marks after names."""
-
-    take: tuple[str, int] | None = None
-    lines: Mapping[str, str] = {}
 
 
 class SizeSpan(NamedTuple):
@@ -71,12 +60,6 @@ class _Plane(NamedTuple):
     y: Axis
     traces: Mapping[str, SizeTrace]
 
-    def spot(self, line: str, size: int) -> tuple[float, float] | None:
-        if line not in self.traces:
-            return None
-        x, y = self.traces[line].at(size)
-        return self.x.at(x), self.y.at(y)
-
 
 def size_chart(
     title: str,
@@ -86,9 +69,9 @@ def size_chart(
     *,
     span: SizeSpan,
     of: str = "",
-    marks: SizeMarks = SizeMarks(),  # noqa: B008 - immutable
+    marks: Mapping[str, str] | None = None,
 ) -> Drawing | None:
-    """Return bytes per token over the logarithm of the size; ``None`` without a line."""
+    """Return bytes per token over the logarithm of the size, names with their marks; ``None`` without a line."""
     if not traces:
         return None
     left, top, _, bottom = frame = chart.frame
@@ -97,7 +80,7 @@ def size_chart(
     x_axis = size_axis(span, chart)
     y_axis = Axis(low - margin, high + margin, bottom, top)
     plane = _Plane(x_axis, y_axis, {trace.line: trace for trace in traces})
-    names = {trace.line: trace.line + marks.lines.get(trace.line, "") for trace in traces}
+    names = {trace.line: trace.line + (marks or {}).get(trace.line, "") for trace in traces}
     ends = [(*_points(plane, trace)[-1], names[trace.line]) for trace in traces]
     room = Box(left, top, float(chart.width), bottom)
     labels: Sequence[Label | None] = place(ends, room) if chart.labelled else [None] * len(ends)
@@ -108,21 +91,15 @@ def size_chart(
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
     for trace, label in zip(traces, labels, strict=True):
         css = line_css(styles[trace.line], steps=trace.kind != "curve")
-        with drawing.group(css, _tooltip(names[trace.line], trace)):
+        with drawing.group(css, f"{names[trace.line]}: {trace.ratio[-1]:.3f} at {int(trace.sizes[-1]):,}"):
             _draw_line(drawing, plane, trace, large=chart.labelled)
             drawing.label(label)
-    if marks.take and (star := plane.spot(*marks.take)):
-        drawing.text(star[0], star[1] + 7, "★", "middle", "star")
     return drawing
 
 
 def size_axis(span: SizeSpan, chart: ChartSize) -> Axis:
     """Return the axis of sizes."""
     return Axis(span.smallest / 1.05, span.largest * 1.05, chart.frame.left, chart.frame.right, log=True)
-
-
-def _tooltip(name: str, trace: SizeTrace) -> str:
-    return f"{name}: {trace.ratio[-1]:.3f} at {int(trace.sizes[-1]):,}"
 
 
 def _draw_line(drawing: Drawing, plane: _Plane, trace: SizeTrace, *, large: bool) -> None:
@@ -156,3 +133,36 @@ def _path(plane: _Plane, trace: SizeTrace) -> str:
         sizes, ratio = sizes[places], ratio[places]
     spots = zip(sizes.tolist(), ratio.tolist(), strict=True)
     return "M" + "L".join(f"{plane.x.exactly(size):.1f} {plane.y.exactly(value):.1f}" for size, value in spots)
+
+
+COST_TITLE: Final = "Cost of a byte of text by vocabulary size"
+_UPRIGHT: Final = "FLOPs beyond the least, %"
+BROAD: Final = ChartSize(620, 310, Box(52.0, 14.0, 500.0, 262.0), labelled=True, upright=_UPRIGHT)
+NARROW: Final = ChartSize(368, 280, Box(46.0, 14.0, 268.0, 232.0), labelled=True, upright=_UPRIGHT)
+_MOST: Final = 50
+_SHADE: Final = 0.14
+
+
+def cost_chart(study: VocabularySizes, styles: Mapping[str, int], size: ChartSize = BROAD) -> Drawing | None:
+    """Return the chart for the model in the middle; ``None`` without an advice."""
+    taken = study.best
+    if not taken:
+        return None
+    traces = [_trace(advice, min(taken.costs)) for advice in study.advice if advice.model == taken.model]
+    traces = [trace for trace in traces if len(trace.sizes)]
+    span = SizeSpan(min(trace.sizes[0] for trace in traces), max(trace.sizes[-1] for trace in traces))
+    drawing = size_chart(COST_TITLE, traces, size, styles, span=span)
+    if drawing:
+        axis, frame = size_axis(span, size), size.frame
+        left, right = axis.at(taken.low), axis.at(taken.high)
+        drawing.draw(
+            "rect", css="mark", x=left, y=frame.top, width=round(max(right - left, 1.0), 1),
+            height=frame.bottom - frame.top, fill="currentColor", fill_opacity=_SHADE,
+        )  # fmt: skip
+    return drawing
+
+
+def _trace(sizes: SizeAdvice, least: float) -> SizeTrace:
+    beyond = 100 * (np.array(sizes.costs) / least - 1)
+    near = beyond <= _MOST
+    return SizeTrace(sizes.line, "curve" if near.sum() > 1 else "point", np.array(sizes.sizes)[near], beyond[near])

@@ -1,18 +1,24 @@
-"""The lines over vocabulary sizes of a run."""
+"""The lines over vocabulary sizes of a run, and of each corpus."""
 
 from __future__ import annotations
 
 import base64
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 
 from tokbench.measuring.metric import Role
+from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
+from tokbench.report.charts.line_profile import line_key
+from tokbench.report.charts.svg import Drawing
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.results.model import Results
+from tokbench.statistics.standings import GroupNumber, leaders, standings
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench.studies.vocabulary_size.size_curve import SizeTrace
+from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeSpan, SizeTrace, size_chart
 
 
 class SizeLines:
@@ -34,6 +40,7 @@ class SizeLines:
             (cell.tokenizer, cell.corpus, cell.group): cell.in_sample for cell in results.cells if cell.metric in ratios
         }
         self._traces: dict[tuple[str, str, str], SizeTrace | None] = {}
+        self.styles = {line.line: number for number, line in enumerate(self.lines)}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
     def groups(self, corpus: str) -> list[str]:
@@ -83,12 +90,75 @@ class SizeLines:
         share = max((self._seen.get((name, corpus, WHOLE)) or 0.0 for name in line.tokenizers), default=0.0)
         return share if trained_on(share) else None
 
-    def drawn(self, corpus: str) -> list[SizeLine]:
-        lost = {line: loss.lost or 0.0 for (line, place), loss in self._losses.items() if place == corpus}
-        return [line for line in self.lines if lost.get(line.line, 0.0) <= self._most_lost]
-
     def traces(self, corpus: str, group: str) -> Iterator[SizeTrace]:
-        for line in self.drawn(corpus):
+        """Yield what is drawn of a group: the lines that lose nothing, or a little."""
+        lost = {line: loss.lost or 0.0 for (line, place), loss in self._losses.items() if place == corpus}
+        for line in (line for line in self.lines if lost.get(line.line, 0.0) <= self._most_lost):
             trace = self.trace(line, corpus, group)
             if trace is not None:
                 yield trace
+
+
+@dataclass(frozen=True)
+class SizesOnCorpus:
+    """What reports show of one corpus."""
+
+    lines: SizeLines
+    name: str
+
+    @cached_property
+    def columns(self) -> list[int]:
+        known = {row.vocab_size for line in self.lines.lines for row in self.lines.rows(line.line, self.name, WHOLE)}
+        return sorted(known.intersection(self.lines.study.sizes))
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """By line: † if trained on the text, ‡ if lossy."""
+        return {
+            line.line: IN_SAMPLE * bool(self.lines.in_sample(line, self.name)) + LOSSY * (line.line in self.lost)
+            for line in self.lines.lines
+        }
+
+    @cached_property
+    def in_sample(self) -> str:
+        shares = (self.lines.in_sample(line, self.name) for line in self.lines.lines)
+        return in_sample_legend([share for share in shares if share])
+
+    @cached_property
+    def lost(self) -> dict[str, str]:
+        lost = {line.line: self.lines.lost(line.line, self.name) for line in self.lines.lines}
+        return {line: words for line, words in lost.items() if words}
+
+    def known_at(self, size: int) -> list[str]:
+        return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]
+
+    def best_at(self, size: int, group: str) -> frozenset[str]:
+        """Return the best line at a size and its ties by unpaired intervals."""
+        fair = [line for line in self.known_at(size) if not self.marks[line] and line not in self.lines.baselines]
+        rows = {line: row for line in fair if (row := self.lines.row(line, self.name, group, size))}
+        numbers = {line: [GroupNumber(row.compression_ratio, row.ci_low, row.ci_high)] for line, row in rows.items()}
+        return frozenset(leaders(standings(numbers)))
+
+    @cached_property
+    def chart(self) -> Drawing | None:
+        title = f"Bytes per token at every size, on {self.name}"
+        traces = list(self.lines.traces(self.name, WHOLE))
+        return size_chart(title, traces, LARGE, self.lines.styles, span=SizeSpan(*self._span), marks=self.marks)
+
+    @cached_property
+    def charts_by_group(self) -> dict[str, Drawing]:
+        charts = {group: list(self.lines.traces(self.name, group)) for group in self.lines.groups(self.name)}
+        if len(charts) < 2:  # noqa: PLR2004 - one group is the corpus
+            return {}
+        span = SizeSpan.shared(*self._span, (trace for traces in charts.values() for trace in traces))
+        draw = partial(size_chart, chart=SMALL, styles=self.lines.styles, span=span, marks=self.marks)
+        made = {group: draw(group, traces, of=f" on {self.name}") for group, traces in charts.items()}
+        return {group: chart for group, chart in made.items() if chart}
+
+    @property
+    def line_keys(self) -> list[tuple[str, Drawing]]:
+        return [(line, line_key(style)) for line, style in self.lines.styles.items()]
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        return min(line.smallest for line in self.lines.lines), max(line.largest for line in self.lines.lines)

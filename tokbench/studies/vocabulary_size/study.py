@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.foundation.errors import ContractError
@@ -19,13 +19,25 @@ from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts
 from tokbench.measuring.word_units import UnitSums
 from tokbench.results.cells import WHOLE, trained_on
-from tokbench.studies.vocabulary_size.advice import advise
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeLoss, VocabularySizes, WholeCost
-from tokbench.studies.vocabulary_size.compute import flops_per_byte
-from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
-from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, shares, training_bytes
+from tokbench.studies.vocabulary_size.advice import advise, flops_per_byte, supported
+from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine, SizeLoss, VocabularySizes
+from tokbench.studies.vocabulary_size.lines import (
+    Built,
+    Line,
+    MixedLine,
+    Mixture,
+    Place,
+    TextTotals,
+    cut,
+    ladder,
+    mix,
+    of_group,
+    read_merges,
+    shares,
+    sizes_of,
+    training_bytes,
+)
 from tokbench.studies.vocabulary_size.options import STUDIED, Model, VocabularyStudy
-from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
 
 T = TypeVar("T")
 
@@ -99,6 +111,8 @@ class _Study:
     mixed: dict[str, MixedLine] = field(default_factory=dict)
     training: dict[str, dict[str, float]] = field(default_factory=dict)
     spans: dict[str, float] = field(default_factory=dict)
+    baselines: set[str] = field(default_factory=set)
+    ends: dict[str, Literal["text", "file", "cap"]] = field(default_factory=dict)
     inside: dict[str, str] = field(default_factory=dict)
     """By line that was trained on some of the text, a corpus of that text."""
     failures: list[str] = field(default_factory=list)
@@ -129,6 +143,8 @@ class _Study:
             largest=max(sizes),
             reason=first.reason,
         )
+        if members[0].planned.spec.baseline:
+            self.baselines.add(name)
         self.spans[name] = max(built[tokenizer].spans for tokenizer in names)
         corpora = self._corpora(names[0])
         for corpus in corpora:
@@ -138,11 +154,12 @@ class _Study:
         lost = (self._lost(name, corpus, names) for corpus in corpora)
         counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
-        groups = [self._group(Place(name, *place), of_group) for place, of_group in lines.items()]
+        groups = [of_group(Place(name, *place), drawn, self.texts[place]) for place, drawn in lines.items()]
         if self.mixture.weights and self.mixture.parts.keys() <= lines.keys():
             self.mixed[name] = mix(lines, self.mixture)
             if members[0].planned.train_on:
                 self.training[name] = training_bytes(self.plan, members[0].planned.train_on, self.mixture.weights)
+                self.ends[name] = _end(max(members, key=lambda member: member.planned.vocab_size))
         return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
 
     def _corpora(self, name: str) -> list[str]:
@@ -172,14 +189,6 @@ class _Study:
             return dict(zip(counts, cut(order, [states[0] for states in counts.values()], sizes), strict=True))
         trained = [built[name].size for name in names]
         return {place: ladder(list(zip(trained, states, strict=True))) for place, states in counts.items()}
-
-    def _group(self, place: Place, line: Line) -> VocabularySizes:
-        text = self.texts[place.corpus, place.group]
-        last = int(line.sizes[-1])
-        wanted = [*(size for size in self.options.sizes if size < last), last]
-        sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
-        curves = [pack_curve(place, line.curve, text)] if line.curve else []
-        return VocabularySizes(rows=rows(place, line, text, sizes), curves=curves)
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], TextTotals]:
@@ -231,14 +240,17 @@ class _Study:
         if not self.mixture.weights:
             return study
         models, left_out = self.options.models, self._left_out(study)
-        own = {name: line for name, line in self.mixed.items() if name in self.training and name not in left_out}
+        taken = {name: line for name, line in self.mixed.items() if name not in left_out}
+        own = {name: line for name, line in taken.items() if name in self.training}
         outside = {name: line for name, line in own.items() if name not in self.inside}
-        published = {name: line for name, line in self.mixed.items() if name not in self.training}
+        published = {name: line for name, line in taken.items() if name not in {*self.training, *self.baselines}}
+        reach = {name: supported(self.mixture.weights, trained) for name, trained in self.training.items()}
         return replace(
             study,
             models={name: model.model_dump(mode="json", exclude_none=True) for name, model in models.items()},
-            advice=advise(outside or own, models),
+            advice=advise(outside or own, models, reach),
             whole={name: {line: _whole(model, of) for line, of in published.items()} for name, model in models.items()},
+            ends=self.ends,
             training=self.training,
             left_out={**(self.inside if outside else {}), **left_out},
         )
@@ -248,16 +260,22 @@ class _Study:
         lost = {
             loss.line: _LOST[loss.lost is None].format(loss.corpus) for loss in study.losses if loss.corpus in weights
         }
-        unsplit = {name: _NO_SPLIT for name, share in self.spans.items() if share >= _UNSPLIT}
+        unsplit = {name: _NO_SPLIT for name in self.training if self.spans[name] >= _UNSPLIT}
         if all(name in unsplit for name in self.training):
             unsplit = {}
         unmeasured = {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
         return {**unsplit, **lost, **unmeasured}
 
 
-def _whole(model: Model, line: MixedLine) -> WholeCost:
+def _end(trained: PreparedTokenizer) -> Literal["text", "file", "cap"]:
+    if trained.facts and trained.facts.vocab_size < trained.planned.vocab_size:
+        return "text"
+    return "cap" if trained.planned.auto else "file"
+
+
+def _whole(model: Model, line: MixedLine) -> SizeCost:
     size, tokens = int(line.every[-1]), float(line.mixed[-1])
-    return WholeCost(vocab_size=size, tokens_per_byte=tokens, cost=float(flops_per_byte(model, size, 1 / tokens)))
+    return SizeCost(vocab_size=size, tokens_per_byte=tokens, cost=float(flops_per_byte(model, size, 1 / tokens)))
 
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:

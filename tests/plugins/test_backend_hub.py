@@ -33,7 +33,7 @@ for name in sys.argv[2:]:
 
 
 class Hub(BaseHTTPRequestHandler):
-    """HEAD and GET of ``/org/name/resolve/revision/file``, with the hub's headers and codes of errors."""
+    """``/org/name/resolve/revision/file`` and lists of files, with the hub's headers and codes of errors."""
 
     repositories: dict[str, dict[str, dict[str, bytes]]]
     asked: list[tuple[str, str]]
@@ -57,10 +57,11 @@ class Hub(BaseHTTPRequestHandler):
         path = self.path
         if path.startswith("/moved/"):
             return self.answer(307, {"Location": path.replace("/moved/", "/org/")})
-        if "/resolve/" not in path:  # what else transformers asks
+        listed, cdn = path.startswith("/api/models/"), path.startswith("/cdn/")
+        if "/resolve/" not in path and not listed:  # what else transformers asks
             return self.answer(404)
-        cdn = path.startswith("/cdn/")
-        org, model, _, revision, file = path.removeprefix("/cdn").split("/")[1:]
+        rest = path.removeprefix("/cdn").removeprefix("/api/models").partition("?")[0].split("/")[1:]
+        org, model, asked, revision, file = (*rest, *("revision", "main", "")[max(len(rest) - 2, 0) :])[:5]
         name = f"{org}/{model}"
         token = self.headers.get("Authorization")
         if model == "gated" and token != "Bearer good":
@@ -73,6 +74,12 @@ class Hub(BaseHTTPRequestHandler):
         if commit not in self.repositories[name]:
             return self.answer(404, {"X-Error-Code": "RevisionNotFound"})
         head = {"X-Repo-Commit": commit}
+        if listed:
+            files = self.repositories[name][commit].items()
+            tree = [{"type": "file", "path": file, "size": len(data), "oid": "0" * 40} for file, data in files]
+            facts = {"id": name, "sha": commit, "siblings": [{"rfilename": file} for file, _ in files]}
+            found = tree if asked == "tree" else facts
+            return self.answer(200, {"Content-Type": "application/json"}, json.dumps(found).encode())
         body = self.repositories[name][commit].get(file)
         if body is None:
             return self.answer(404, head | {"X-Error-Code": "EntryNotFound"})
@@ -178,7 +185,7 @@ def test_other_tokenizers_are_left_to_transformers(load):
 def test_cache_is_used_without_network(load, hub, files, tmp_path):
     first = load("org/plain")
     asked = hub.RequestHandlerClass.asked
-    got = ("GET", "/org/plain/resolve/main/tokenizer.json")
+    got = ("GET", f"/org/plain/resolve/{COMMIT}/tokenizer.json")
     assert [path for command, path in asked if command == "GET" and "/resolve/" in path] == [got[1]]
     assert load("org/plain", HF_HUB_OFFLINE="1") == load("org/plain", HF_ENDPOINT="http://127.0.0.1:9") == first
     assert load("org/plain") == first
@@ -249,7 +256,7 @@ def test_file_or_folder_precedes_a_name_of_the_hub(tmp_path):
     grammar = Grammar(load_registry(), tmp_path)
     assert grammar.resolve("org/name") == ("hf", {"name": "org/name"})
     (tmp_path / "org" / "name").mkdir(parents=True)
-    assert grammar.resolve("org/name").backend == "transformers"
+    assert grammar.resolve("org/name") == ("hf", {"path": "org/name"})
     for other in ("org/name/more", "../name", "/name", "name"):
         with pytest.raises(tokbench.InputError):
             grammar.resolve(other)

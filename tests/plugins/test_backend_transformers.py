@@ -16,7 +16,7 @@ from tokbench.tokenizers.contract import EncodesChat, HasIdentity, HasTokenBytes
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.transformers.backend import SPEC, TransformersLoadOptions
-from tokbench_plugins.transformers.tokenizer import digest, from_folder
+from tokbench_plugins.transformers.tokenizer import auto_tokenizer, digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
 
@@ -74,6 +74,10 @@ def load(**options):
     return SPEC.load(TransformersLoadOptions(**options))
 
 
+def made(folder):
+    return auto_tokenizer(folder, None, None, trust_remote_code=False)
+
+
 @pytest.mark.slow
 def test_a_pipeline_has_every_capability(folder, trained):
     tokenizer = load(path=folder)
@@ -115,14 +119,14 @@ def test_pipeline_other_than_the_file_is_a_caution(tokenizer_class, parts, tmp_p
 
 def test_only_a_name_needs_an_identity_and_python_code_has_none(folder, tmp_path):
     assert not isinstance(load(path=folder), HasIdentity)  # its files are hashed
-    pipeline = digest(from_folder(folder, trust_remote_code=False))
+    pipeline = digest(made(folder))
     assert len(pipeline) == 64
     file = folder / "tokenizer.json"
     content = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(content | {"normalizer": {"type": "Lowercase"}}), encoding="utf-8")
-    assert digest(from_folder(folder, trust_remote_code=False)) != pipeline
+    assert digest(made(folder)) != pipeline
     python = make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer"})
-    assert digest(from_folder(python, trust_remote_code=False)) == ""
+    assert digest(made(python)) == ""
 
 
 def test_tokenizers_in_python(tmp_path):

@@ -162,7 +162,7 @@ def has_ranks(name: EncodingName) -> bool:
     return find_spec("tiktoken") is not None and is_cached(name)
 
 
-VOCABULARY_FILES: Final = (*RANKS_FILES, plugin.FileKind(".json"))
+VOCABULARY_FILES: Final = tuple(replace(kind, also=True) for kind in (*RANKS_FILES, plugin.FileKind(".json")))
 
 
 class FileOptions(plugin.Options):

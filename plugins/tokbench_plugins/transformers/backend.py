@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
+from tokbench_plugins.hub.fetch import Fetched, fetch
+from tokbench_plugins.tiktoken import backend as tiktoken
 
 
 class TransformersLoadOptions(plugin.Options):
@@ -37,26 +39,30 @@ class TransformersLoadOptions(plugin.Options):
 
 def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     """Load a folder, or a name of the hub."""
-    from tokbench_plugins.transformers.tokenizer import (
-        behind_the_contract,
-        digest,
-        from_folder,
-        from_hub,
-        rewritten,
-    )
+    return load_folder(options, None if options.name is None else fetch(options.name, options.revision))
+
+
+def load_folder(options: TransformersLoadOptions, fetched: Fetched | None) -> plugin.Tokenizer:
+    """Load what ``AutoTokenizer`` makes of a folder, or of a name whose files were fetched.
+
+    Raises:
+        BackendError: it makes nothing of it, or nothing that has a vocabulary.
+    """
+    from tokbench_plugins.transformers.tokenizer import auto_tokenizer, behind_the_contract, digest, rewritten
 
     trust = options.trust_remote_code
-    if options.path is not None:
-        foreign, folder = from_folder(options.path, trust_remote_code=trust), options.path
-    else:
-        assert options.name is not None
-        foreign, folder = from_hub(options.name, options.revision, trust_remote_code=trust)
+    folder = fetched.folder if fetched else options.path
+    assert folder is not None
+    foreign = auto_tokenizer(folder, options.name, fetched, trust_remote_code=trust)
+    if not hasattr(foreign, "is_fast") and (folder / "tekken.json").is_file():  # which mistral-common would run
+        given: dict[str, Any] = {"path": folder / "tekken.json", "special_tokens": options.special_tokens}
+        return tiktoken.SPEC.load(tiktoken.TiktokenLoadOptions(**given))  # type: ignore[misc]
     notes: tuple[str, ...] = (
         ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
     )
     notes += rewritten(foreign, folder / "tokenizer.json")
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
-    if options.name is not None:  # the meaning of a name may change
+    if fetched:  # the meaning of a name may change
         tokenizer.identity = digest(foreign)
     return tokenizer
 
@@ -75,6 +81,6 @@ SPEC = plugin.BackendSpec(
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",
     main="name",
-    files=(plugin.FileKind("/"), plugin.FileKind(".json")),
+    files=(plugin.FileKind("/", also=True), plugin.FileKind(".json", also=True)),
     precedence=-3,
 )

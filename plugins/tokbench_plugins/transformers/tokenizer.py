@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -17,13 +17,13 @@ from tokenizers import Tokenizer
 from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
-from tokbench_plugins.hub.fetch import fetch, reason
+from tokbench_plugins.hub.fetch import Fetched, reason
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
 
 
-def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
-    """Load the tokenizer of a folder, or of one tokenizer.json, without downloads."""
+def auto_tokenizer(path: Path, name: str | None, fetched: Fetched | None, *, trust_remote_code: bool) -> Any:
+    """Return what the library makes of a folder, of one tokenizer.json, or of a name that was fetched."""
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
     with _quiet():
@@ -32,38 +32,19 @@ def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
 
             if path.is_file():
                 return PreTrainedTokenizerFast(tokenizer_file=str(path))
-            return AutoTokenizer.from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
-        except Exception as error:  # a damaged file may raise anything
-            raise BackendError(f"{path}: {_reason(error)}") from error
-
-
-class HubTokenizer(NamedTuple):
-    """What ``AutoTokenizer`` made of a name, and its folder of the cache."""
-
-    tokenizer: Any
-    folder: Path
-
-
-def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> HubTokenizer:
-    """Load the tokenizer of a name on the hub or in its cache.
-
-    Raises:
-        BackendUnavailable: it is not in the cache and cannot be downloaded.
-    """
-    with _quiet():
-        from transformers import AutoTokenizer
-
-        fetched = fetch(name, revision, ("tokenizer_config.json", "config.json", "tokenizer.json"))
-        try:
+            # Some names are known to the library; without network it takes no name that lacks a config.json.
             foreign = AutoTokenizer.from_pretrained(
-                name,
-                revision=fetched.commit,
+                name if name and (path / "config.json").is_file() else str(path),
+                revision=fetched.commit if fetched else None,
                 trust_remote_code=trust_remote_code,
-                local_files_only=fetched.offline,
+                local_files_only=fetched is None or fetched.offline or not trust_remote_code,
             )
         except Exception as error:  # a damaged file may raise anything
-            raise BackendError(f"{name}: {_reason(error)}") from error
-    return HubTokenizer(foreign, fetched.path.parent)
+            raise BackendError(f"{name or path}: {_reason(error, name or str(path))}") from error
+    if getattr(foreign, "is_fast", False) and set(foreign.get_vocab()) <= set(foreign.all_special_tokens):
+        read = ", ".join(type(foreign).vocab_files_names.values())
+        raise BackendError(f"{name or path}: no vocabulary: {type(foreign).__name__} reads {read}; is a file missing?")
+    return foreign
 
 
 def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
@@ -90,9 +71,13 @@ def _quiet() -> Iterator[None]:
         logging.disable(before)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, named: str) -> str:
     if "`trust_remote_code=True`" in str(error):
-        return "it brings Python code of its own; look at that, then set trust_remote_code: true"
+        option = "path" if Path(named).exists() else "name"
+        given = f"{{backend: transformers, {option}: {named}, trust_remote_code: true}}"
+        return f"it brings Python code of its own; look at that, then load {given}"
+    if "Couldn't instantiate the backend tokenizer" in str(error):
+        return "AutoTokenizer finds no vocabulary that its class reads"
     return reason(error)
 
 

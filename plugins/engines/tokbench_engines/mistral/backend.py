@@ -41,8 +41,6 @@ def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
     return with_added_special(made, options.special_tokens)
 
 
-_TEKKEN: Final = "this looks like a Tekken file, which no backend loads by path; open mistral:tekken_240911 instead"
-
 _PUBLISHED: Final = {
     "mistral-7b-v1": "v1",
     "mistral-7b-v3": "v3",
@@ -59,7 +57,6 @@ SPEC = plugin.BackendSpec(
     requires=("mistral-common",),
     install=install("mistral"),
     main="vocabulary",
-    files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
     verified=proofs("mistral"),
 )

@@ -1,0 +1,94 @@
+"""The tokenizer of a folder, and of a name of the hub, whose files are a folder, too.
+
+What is in the folder decides, not what it is called:
+
+1. Ranks whose split is known are read by it, if nothing adds tokens. ``AutoTokenizer`` knows one split.
+2. ``AutoTokenizer`` makes a tokenizer: its class, its configuration and its added tokens decide the ids.
+3. Where it makes none, or is not installed, a vocabulary is read as if it were named itself, if nothing in the folder
+   could change its ids; a ``tokenizer.json`` is read in any case, with a caution.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tokbench import plugin
+from tokbench.registry.tokenizer_files import Reader, readers_of
+from tokbench.tokenizers.facts import CAUTION
+from tokbench_plugins import gpt2_files
+from tokbench_plugins.bpe.formats import RANKS_FILES, known_split
+from tokbench_plugins.bpe.formats.json_files import read_json_object
+from tokbench_plugins.hub.fetch import Fetched
+from tokbench_plugins.huggingface import backend as huggingface
+from tokbench_plugins.sentencepiece import backend as sentencepiece
+from tokbench_plugins.tiktoken import backend as tiktoken
+from tokbench_plugins.transformers import backend as transformers
+
+_BACKENDS: Final = (tiktoken.SPEC, sentencepiece.SPEC, gpt2_files.SPEC)
+_JSON, _CONFIG, _ADDED, _MODEL = "tokenizer.json", "tokenizer_config.json", "added_tokens.json", "config.json"
+_HARMLESS: Final = {"tokenizer_class", "model_max_length", "clean_up_tokenization_spaces", "chat_template"}
+"""Keys of the configuration that change no ids where ``AutoTokenizer`` has no say."""
+
+
+class _Vocabulary(NamedTuple):
+    path: Path
+    reader: Reader
+
+    def load(self, special_tokens: tuple[str, ...]) -> Any:
+        spec, kind = self.reader
+        assert spec.load is not None
+        return spec.load(spec.load_options.model_validate({kind.option: self.path, "special_tokens": special_tokens}))
+
+
+def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched | None) -> Any:
+    """Load the tokenizer of a folder, or of a name whose files were fetched.
+
+    Raises:
+        BackendUnavailable: there is no tokenizer under this name, or a package is missing.
+        BackendError: the tokenizer cannot be loaded.
+    """
+    folder, said = (fetched.folder, options.name) if fetched else (options.path, options.path)
+    assert folder is not None
+    found = _vocabulary(folder)
+    if found is None and not any((folder / name).is_file() for name in (_JSON, _CONFIG, _MODEL)):
+        raise plugin.BackendUnavailable(f"{said}: no tokenizer there; name another model, or the file of a tokenizer")
+    alone = found if found and _alone(found, folder) else None
+    if alone and alone.reader.kind in RANKS_FILES and known_split(alone.path):
+        return alone.load(options.special_tokens)
+    if find_spec("transformers") is None:
+        lacking = f"AutoTokenizer decides its ids: {transformers.SPEC.install}"
+        if (folder / _JSON).is_file():
+            given: Any = {"path": folder / _JSON, "special_tokens": options.special_tokens}
+            tokenizer: Any = huggingface.load(huggingface.HuggingFaceLoadOptions(**given))
+            tokenizer.notes = (*tokenizer.notes, f"{CAUTION}{_JSON} alone was read; {lacking}")
+            return tokenizer
+        if alone is None:
+            raise plugin.BackendUnavailable(f"{said}: {lacking}")
+        return alone.load(options.special_tokens)
+    try:
+        return transformers.load_folder(options, fetched)
+    except plugin.BackendError as error:
+        if alone is None:
+            advice = f"; or name the file itself: {found.path}" if found else ""
+            raise plugin.BackendError(f"{error}{advice}") from error
+        return alone.load(options.special_tokens)
+
+
+def _vocabulary(folder: Path) -> _Vocabulary | None:
+    """Return the vocabulary of a folder without a tokenizer.json, the surest first: ranks, pieces, a pair of files."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.name != _ADDED and not (folder / _JSON).is_file():
+            readers = plugin.attempt(lambda path=path: readers_of(path.name, path, _BACKENDS))  # type: ignore[misc]
+            found += [] if isinstance(readers, plugin.Failure) else [_Vocabulary(path, readers[0])]
+    return min(found, key=lambda one: _BACKENDS.index(one.reader.spec), default=None)
+
+
+def _alone(found: _Vocabulary, folder: Path) -> bool:
+    """Tell whether nothing else in a folder decides the ids of a vocabulary."""
+    config = folder / _CONFIG
+    keys = read_json_object(config).keys() if config.is_file() else set()
+    pieces = found.reader.spec is sentencepiece.SPEC and (keys or (folder / _MODEL).is_file())
+    return not pieces and keys <= _HARMLESS and not (folder / _ADDED).is_file()

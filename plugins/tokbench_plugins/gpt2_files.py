@@ -14,7 +14,6 @@ from tokbench_plugins.bpe.formats import read_gpt2_files, read_pattern
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 
-
 _PAIRS: Final = {"vocab.json": "merges.txt", "encoder.json": "vocab.bpe"}
 
 

@@ -50,7 +50,7 @@ class Hub(BaseHTTPRequestHandler):
         if self.command == "GET":
             self.wfile.write(body)
 
-    def do_GET(self):  # noqa: PLR0911 - one return for each answer of the hub
+    def do_GET(self):  # noqa: C901, PLR0911 - one return for each answer of the hub
         if self.path == "/":
             return self.answer(200)
         self.asked.append((self.command, self.path))

@@ -91,6 +91,10 @@ def _always(_: Any) -> bool:
     return True
 
 
+def _no_alias(_: str) -> None:
+    return None
+
+
 def _no_problem(*_: object) -> str:
     return ""
 
@@ -159,6 +163,8 @@ class BackendSpec:
     """A regular expression for names that are values of the main option, such as ``org/name``."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
     """Options by published name, such as ``gpt-4o``."""
+    alias: Callable[[str], GivenOptions | None] = _no_alias
+    """``alias(name)`` returns the options of a name that a library's own table has for a published vocabulary."""
     verified: Mapping[str, str] = field(default_factory=dict)
     """By published name, the source whose ids it reproduced; others are *unverified*."""
     local: Callable[[Any], bool] = _always

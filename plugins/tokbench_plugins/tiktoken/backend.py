@@ -15,7 +15,7 @@ from tokbench_plugins.bpe.formats import DEFAULT_SPLIT, RANKS_FILES, read_ranks_
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
 from tokbench_plugins.proofs import proofs
-from tokbench_plugins.tiktoken.cache import is_cached
+from tokbench_plugins.tiktoken.cache import MODEL, encoding_of_model, is_cached, model_notes
 
 TEKKEN: Final = plugin.FileKind(".json", marks=r'\s*\{.*"(default_vocab_size|token_bytes|is_control)"\s*:')
 """Mistral's ``tekken.json``, known by a key of its settings, its tokens or its special tokens."""
@@ -29,6 +29,7 @@ class TiktokenLoadOptions(plugin.Options):
     encoding: str | None = Field(
         default=None, description="a name that the installed tiktoken knows, such as gpt2, cl100k_base, o200k_base"
     )
+    model: str = MODEL
     path: plugin.LocalPath | None = Field(
         default=None, description="a .tiktoken file: base64 token and rank a line; or Mistral's tekken.json"
     )
@@ -65,7 +66,7 @@ def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
 
     if options.encoding is not None:
         encoding = with_special_tokens(get_encoding(options.encoding), options.special_tokens)
-        return TiktokenTokenizer(encoding, lossless=True)
+        return TiktokenTokenizer(encoding, lossless=True, notes=model_notes(options.encoding, options.model))
     assert options.path is not None
     if TEKKEN.fits(TEKKEN.ending, plugin.read_file(options.path)[:4096]):
         return _tekken(options.path, options)
@@ -82,7 +83,7 @@ def _tekken(path: Path, options: TiktokenLoadOptions) -> plugin.Tokenizer:
 
     try:
         if options.pattern is not None or isinstance(options.special_tokens, dict):
-            raise ValueError("a Tekken file has its split and ids of its own; leave 'pattern' and ids out")  # noqa: TRY004
+            raise ValueError("a Tekken file has its split and ids of its own; leave 'pattern' and ids out")
         return with_added_special(TekkenTokenizer(plugin.read_file(path)), options.special_tokens)
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error
@@ -130,6 +131,7 @@ SPEC = plugin.BackendSpec(
         "gpt-4": {"encoding": "cl100k_base"},
         "gpt-4o": {"encoding": "o200k_base"},
     },
+    alias=encoding_of_model,
     verified=proofs("tiktoken"),
     local=lambda options: options.encoding is None or is_cached(options.encoding),
 )

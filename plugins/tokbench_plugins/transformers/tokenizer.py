@@ -8,6 +8,8 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from tokbench.foundation.errors import BackendError
-from tokbench.tokenizers.batch import check_id
+from tokbench.tokenizers.batch import check_id, check_ids
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.hub.fetch import Fetched, reason
 from tokbench_plugins.huggingface.chat import JinjaChat
@@ -101,9 +104,19 @@ def behind_the_contract(
         return PythonTokenizer(foreign, notes)
     try:
         source = with_special(foreign.backend_tokenizer.to_str(), special_tokens)
+        if _has_own_decode(foreign):
+            return OwnDecodeTokenizer(source, notes, foreign).with_chat(_chat(foreign))
         return make_tokenizer(source, notes, _chat(foreign))
     except ValueError as error:
         raise BackendError(f"its pipeline: {error}") from error
+
+
+def _has_own_decode(foreign: Any) -> bool:
+    """Tell whether a class, or its pipeline as CLIP's, decodes otherwise than the pipeline's file."""
+    from transformers import PreTrainedTokenizerFast
+
+    own = (getattr(type(foreign), name) is not getattr(PreTrainedTokenizerFast, name) for name in ("decode", "_decode"))
+    return any(own) or "decode" in getattr(foreign.backend_tokenizer, "__dict__", {})
 
 
 def _chat(foreign: Any) -> JinjaChat | None:
@@ -122,16 +135,69 @@ def digest(foreign: Any) -> str:
     return hashlib.sha256(f"{foreign.backend_tokenizer.to_str()}{_chat(foreign) or ''}".encode()).hexdigest()
 
 
-class PythonTokenizer(EncodesAroundSpecial):
+class _DecodesAsItsClass:
+    """What the class of the library decodes; the bytes of its ids are unknown."""
+
+    _foreign: Any
+    vocab_size: int
+    lossless = False
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        check_ids(ids, self.vocab_size)
+        text: str = self._foreign.decode(list(ids), **_given(self._foreign.decode))
+        return text
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
+        return [self.decode(ids[start:end]) for start, end in pairwise(ends)]
+
+    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+        from transformers.generation.streamers import TextStreamer
+
+        shown: list[str] = []
+        stream = TextStreamer(self._foreign, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        stream.on_finalized_text = lambda text, stream_end=False: shown.append(text)  # noqa: ARG005 - it would print
+        for token_id in ids:
+            check_id(token_id, self.vocab_size)
+            stream.put(np.array([token_id]))
+            yield shown.pop()
+        stream.end()
+        yield shown.pop()
+
+
+def _given(decode: Callable[..., str]) -> dict[str, bool]:
+    """Return what a ``decode`` takes of the options under which it leaves the text as it is."""
+    names = signature(decode).parameters
+    every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
+    options = ("skip_special_tokens", "clean_up_tokenization_spaces")
+    return {option: False for option in options if every or option in names}
+
+
+class OwnDecodeTokenizer(_DecodesAsItsClass, HuggingFaceTokenizer):
+    """A pipeline of ``tokenizers`` whose class decodes by itself."""
+
+    def __init__(self, source: str, notes: tuple[str, ...], foreign: Any) -> None:
+        super().__init__(source, notes)
+        self._foreign = foreign
+        self.lossless = False
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _own_decode, (self._source, self._given_notes, self._foreign, self._chat)
+
+
+def _own_decode(source: str, notes: tuple[str, ...], foreign: Any, chat: JinjaChat | None) -> HuggingFaceTokenizer:
+    return OwnDecodeTokenizer(source, notes, foreign).with_chat(chat)
+
+
+class PythonTokenizer(_DecodesAsItsClass, EncodesAroundSpecial):
     """Ordinary text through a tokenizer that is written in Python, such as ByT5's.
 
     Special tokens are recognised only where the caller allows them. Added tokens that are not special are found here,
-    because the library has one switch for both. The bytes of its ids are unknown.
+    because the library has one switch for both.
     """
 
     encode_chat: Callable[..., list[int]]
     identity: str
-    lossless = False
     thread_safe = False
     """Unknown for Python code."""
 
@@ -157,25 +223,8 @@ class PythonTokenizer(EncodesAroundSpecial):
             raise ValueError(f"the chat template refuses the conversation: {error}") from error
         return ids
 
-    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        from transformers.generation.streamers import TextStreamer
-
-        shown: list[str] = []
-        stream = TextStreamer(self._foreign, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        stream.on_finalized_text = lambda text, stream_end=False: shown.append(text)  # noqa: ARG005 - it would print
-        for token_id in ids:
-            check_id(token_id, self.vocab_size)
-            stream.put(np.array([token_id]))
-            yield shown.pop()
-        stream.end()
-        yield shown.pop()
-
     def encode(self, text: str, /) -> list[int]:
         if self._defined.in_text(text):
             return self._defined.encode(text, self.encode, allowed_special="all")
         ids: list[int] = self._foreign.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
-
-    def decode(self, ids: Sequence[int], /) -> str:
-        text: str = self._foreign.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        return text

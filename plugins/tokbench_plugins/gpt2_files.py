@@ -38,6 +38,8 @@ class GPT2FilesLoadOptions(plugin.Options):
                 path = str(given.get(one, ""))
                 if path.endswith(end) and other not in given:
                     return {**given, other: f"{path.removesuffix(end)}{other_end}"}
+        if ("encoder" in given) != ("vocab" in given):
+            raise ValueError("the ids and the merges are two files; give 'encoder' and 'vocab'")
         return given
 
 

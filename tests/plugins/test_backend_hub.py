@@ -55,7 +55,7 @@ class Hub(BaseHTTPRequestHandler):
             return self.answer(200)
         self.asked.append((self.command, self.path))
         path = self.path
-        if path.startswith("/moved/"):
+        if "/moved/" in path:
             return self.answer(307, {"Location": path.replace("/moved/", "/org/")})
         listed, cdn = path.startswith("/api/models/"), path.startswith("/cdn/")
         if "/resolve/" not in path and not listed:  # what else transformers asks

@@ -5,6 +5,10 @@ The library reads ``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME`` and ``HF_HUB_OFFLIN
 
 from __future__ import annotations
 
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -42,14 +46,15 @@ def fetch(name: str, revision: str | None) -> Fetched:
 
     offline = _unreachable()
     try:
-        folder = snapshot_download(
-            name,
-            revision=revision,
-            allow_patterns=list(_FILES),
-            ignore_patterns=["*/*"],
-            local_files_only=bool(offline),
-            tqdm_class=partial(tqdm, disable=True),  # type: ignore[arg-type]
-        )
+        with quiet():
+            folder = snapshot_download(
+                name,
+                revision=revision,
+                allow_patterns=list(_FILES),
+                ignore_patterns=["*/*"],
+                local_files_only=bool(offline),
+                tqdm_class=partial(tqdm, disable=True),  # type: ignore[arg-type]
+            )
     except LocalEntryNotFoundError as error:
         if offline:
             message = f"{name}: not in the hub's cache, and {offline}; load it once with network"
@@ -94,3 +99,16 @@ def reason(error: BaseException) -> str:
     """Return the message of an exception in one short line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 3] + "..."
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what libraries log or warn of from a user, who gets their errors."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

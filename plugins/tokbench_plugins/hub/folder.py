@@ -70,6 +70,8 @@ def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched 
     try:
         return transformers.load_folder(options, fetched)
     except plugin.BackendError as error:
+        for path in folder.glob("*.json"):
+            read_json_object(path)  # says where one is damaged
         if alone is None:
             advice = f"; or name the file itself: {found.path}" if found else ""
             raise plugin.BackendError(f"{error}{advice}") from error
@@ -79,7 +81,7 @@ def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched 
 def _vocabulary(folder: Path) -> _Vocabulary | None:
     """Return the vocabulary of a folder without a tokenizer.json, the surest first: ranks, pieces, a pair of files."""
     found = []
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.glob("*")):
         if path.is_file() and path.name != _ADDED and not (folder / _JSON).is_file():
             readers = plugin.attempt(lambda path=path: readers_of(path.name, path, _BACKENDS))  # type: ignore[misc]
             found += [] if isinstance(readers, plugin.Failure) else [_Vocabulary(path, readers[0])]

@@ -60,6 +60,7 @@ _PUBLISHED: Final[Mapping[str, Vocabulary]] = {
     "phi-4": "phi4",
     "qwen-3": "qwen3",
     "whisper-1": "whisper_v1",
+    "whisper-2": "whisper_v2",
     "whisper-3": "whisper_v3",
 }
 """The vocabulary of each published name."""

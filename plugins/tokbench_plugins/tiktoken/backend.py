@@ -81,9 +81,9 @@ def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
 def _tekken(path: Path, options: TiktokenLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.tiktoken.tekken import TekkenTokenizer
 
+    if options.pattern is not None or isinstance(options.special_tokens, dict):
+        raise plugin.BackendError(f"{path}: has its split and ids of its own; leave 'pattern' and ids out")
     try:
-        if options.pattern is not None or isinstance(options.special_tokens, dict):
-            raise ValueError("a Tekken file has its split and ids of its own; leave 'pattern' and ids out")
         return with_added_special(TekkenTokenizer(plugin.read_file(path)), options.special_tokens)
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error

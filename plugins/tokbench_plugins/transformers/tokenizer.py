@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from inspect import signature
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +17,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id, check_ids
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
-from tokbench_plugins.hub.fetch import Fetched, reason
+from tokbench_plugins.hub.fetch import Fetched, quiet, reason
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
 
@@ -29,7 +26,7 @@ def auto_tokenizer(path: Path, name: str | None, fetched: Fetched | None, *, tru
     """Return what the library makes of a folder, of one tokenizer.json, or of a name that was fetched."""
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
-    with _quiet():
+    with quiet():
         try:
             from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -60,18 +57,6 @@ def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
     parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
     said = f"caution: {type(foreign).__name__} of transformers has a different {parts} from the file {file.name}"
     return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)
 
 
 def _reason(error: Exception, named: str) -> str:

@@ -45,6 +45,9 @@ _PUBLISHED: Final = {
     "mistral-7b-v1": "v1",
     "mistral-7b-v3": "v3",
     "mistral-nemo": "tekken_240718",
+    "mistral-v2": "v2",
+    "mistral-v7": "v7",
+    "mistral-v7m1": "v7m1",
     "tekken-2411": "tekken_240911",
 }
 

@@ -120,7 +120,8 @@ def _gpt2_files(_: Fetched) -> Reference:
 def _ranks(path: Path, pattern: str) -> Reference:
     import tiktoken
 
-    return Reference(tiktoken.Encoding(path.stem, pattern, read_ranks(path), {}).encode_ordinary)
+    engine = tiktoken.Encoding(path.stem, pat_str=pattern, mergeable_ranks=read_ranks(path), special_tokens={})
+    return Reference(engine.encode_ordinary)
 
 
 _KIMI = (

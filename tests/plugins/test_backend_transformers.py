@@ -75,7 +75,7 @@ def load(**options):
 
 
 def made(folder):
-    return auto_tokenizer(folder, None, None, trust_remote_code=False)
+    return auto_tokenizer(folder, "", trust_remote_code=False)
 
 
 @pytest.mark.slow

@@ -30,9 +30,10 @@ def _load(options: HubLoadOptions) -> plugin.Tokenizer:
     if options.name is None:
         return load_folder(options, None)  # type: ignore[no-any-return]
     name, _, revision = options.name.partition("@")
-    fetched = fetch(name, options.revision or revision or None)
+    fetched = fetch(name, options.revision or revision or None, code=options.trust_remote_code)
     tokenizer: Any = load_folder(options.model_copy(update={"name": name}), fetched)
-    tokenizer.notes = (*tokenizer.notes, f"{name} of the hub at commit {fetched.commit}")
+    notes = "file_notes" if hasattr(tokenizer, "file_notes") else "notes"
+    setattr(tokenizer, notes, (*tokenizer.notes, f"{name} of the hub at commit {fetched.commit}"))
     tokenizer.identity = fetched.commit  # the meaning of a name may change
     return tokenizer  # type: ignore[no-any-return]
 

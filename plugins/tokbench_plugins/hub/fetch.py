@@ -34,8 +34,8 @@ class Fetched(NamedTuple):
     """Whether the hub was not asked."""
 
 
-def fetch(name: str, revision: str | None) -> Fetched:
-    """Return the files of a tokenizer, from the cache where the hub cannot be reached.
+def fetch(name: str, revision: str | None, *, code: bool) -> Fetched:
+    """Return the files of a tokenizer, with their Python ``code`` if wanted; without network from the cache.
 
     Raises:
         BackendUnavailable: the message says why: the network, the name, access, the revision.
@@ -50,7 +50,7 @@ def fetch(name: str, revision: str | None) -> Fetched:
             folder = snapshot_download(
                 name,
                 revision=revision,
-                allow_patterns=list(_FILES),
+                allow_patterns=[*_FILES, *(["*.py"] if code else [])],
                 ignore_patterns=["*/*"],
                 local_files_only=bool(offline),
                 tqdm_class=partial(tqdm, disable=True),  # type: ignore[arg-type]

@@ -10,11 +10,11 @@ What is in the folder decides, not what it is called:
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tokbench import plugin
+from tokbench.registry.plugins import missing
 from tokbench.registry.tokenizer_files import Reader, readers_of
 from tokbench.tokenizers.facts import CAUTION
 from tokbench_plugins import gpt2_files
@@ -28,8 +28,10 @@ from tokbench_plugins.transformers import backend as transformers
 
 _BACKENDS: Final = (tiktoken.SPEC, sentencepiece.SPEC, gpt2_files.SPEC)
 _JSON, _CONFIG, _ADDED, _MODEL = "tokenizer.json", "tokenizer_config.json", "added_tokens.json", "config.json"
-_HARMLESS: Final = {"tokenizer_class", "model_max_length", "clean_up_tokenization_spaces", "chat_template"}
-"""Keys of the configuration that change no ids where ``AutoTokenizer`` has no say."""
+_HARMLESS: Final = {"model_max_length", "clean_up_tokenization_spaces", "chat_template"}
+"""Keys of the configuration that change no ids."""
+_GENERAL: Final = {None, "PreTrainedTokenizerFast", "PreTrainedTokenizer", "TokenizersBackend"}
+"""Classes that are none of a model."""
 
 
 class _Vocabulary(NamedTuple):
@@ -49,33 +51,41 @@ def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched 
         BackendUnavailable: there is no tokenizer under this name, or a package is missing.
         BackendError: the tokenizer cannot be loaded.
     """
-    folder, said = (fetched.folder, options.name) if fetched else (options.path, options.path)
+    folder = fetched.folder if fetched else options.path
     assert folder is not None
+    said = options.name or str(folder)
     found = _vocabulary(folder)
     if found is None and not any((folder / name).is_file() for name in (_JSON, _CONFIG, _MODEL)):
         raise plugin.BackendUnavailable(f"{said}: no tokenizer there; name another model, or the file of a tokenizer")
     alone = found if found and _alone(found, folder) else None
     if alone and alone.reader.kind in RANKS_FILES and known_split(alone.path):
         return alone.load(options.special_tokens)
-    if find_spec("transformers") is None:
-        lacking = f"AutoTokenizer decides its ids: {transformers.SPEC.install}"
-        if (folder / _JSON).is_file():
-            given: Any = {"path": folder / _JSON, "special_tokens": options.special_tokens}
-            tokenizer: Any = huggingface.load(huggingface.HuggingFaceLoadOptions(**given))
-            tokenizer.notes = (*tokenizer.notes, f"{CAUTION}{_JSON} alone was read; {lacking}")
-            return tokenizer
-        if alone is None:
-            raise plugin.BackendUnavailable(f"{said}: {lacking}")
-        return alone.load(options.special_tokens)
+    if absent := missing(transformers.SPEC):
+        return _without_transformers(folder, alone, options, f"AutoTokenizer decides the ids of {said}, and {absent}")
+    from tokbench_plugins.transformers.tokenizer import NoVocabularyError
+
     try:
-        return transformers.load_folder(options, fetched)
+        return transformers.load_folder(options, folder)
     except plugin.BackendError as error:
         for path in folder.glob("*.json"):
             read_json_object(path)  # says where one is damaged
-        if alone is None:
-            advice = f"; or name the file itself: {found.path}" if found else ""
-            raise plugin.BackendError(f"{error}{advice}") from error
+        if alone and isinstance(error, NoVocabularyError):
+            return alone.load(options.special_tokens)
+        advice = f"; or name the file itself: {found.path}" if found else ""
+        raise plugin.BackendError(f"{error}{advice}") from error
+
+
+def _without_transformers(
+    folder: Path, alone: _Vocabulary | None, options: transformers.TransformersLoadOptions, lacking: str
+) -> Any:
+    if alone:
         return alone.load(options.special_tokens)
+    if not (folder / _JSON).is_file():
+        raise plugin.BackendUnavailable(lacking)
+    given: Any = {"path": folder / _JSON, "special_tokens": options.special_tokens}
+    tokenizer: Any = huggingface.load(huggingface.HuggingFaceLoadOptions(**given))
+    tokenizer.notes = (*tokenizer.notes, f"{CAUTION}{_JSON} alone was read; {lacking}")
+    return tokenizer
 
 
 def _vocabulary(folder: Path) -> _Vocabulary | None:
@@ -90,7 +100,7 @@ def _vocabulary(folder: Path) -> _Vocabulary | None:
 
 def _alone(found: _Vocabulary, folder: Path) -> bool:
     """Tell whether nothing else in a folder decides the ids of a vocabulary."""
-    config = folder / _CONFIG
-    keys = read_json_object(config).keys() if config.is_file() else set()
-    pieces = found.reader.spec is sentencepiece.SPEC and (keys or (folder / _MODEL).is_file())
-    return not pieces and keys <= _HARMLESS and not (folder / _ADDED).is_file()
+    config = read_json_object(folder / _CONFIG) if (folder / _CONFIG).is_file() else {}
+    pieces = found.reader.spec is sentencepiece.SPEC and (config or (folder / _MODEL).is_file())
+    general = config.pop("tokenizer_class", None) in _GENERAL and config.keys() <= _HARMLESS
+    return general and not pieces and not (folder / _ADDED).is_file()

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.hub.fetch import Fetched, fetch
+from tokbench_plugins.hub.fetch import fetch
 from tokbench_plugins.tiktoken import backend as tiktoken
 
 
@@ -39,21 +39,22 @@ class TransformersLoadOptions(plugin.Options):
 
 def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     """Load a folder, or a name of the hub."""
-    return load_folder(options, None if options.name is None else fetch(options.name, options.revision))
+    trust = options.trust_remote_code
+    fetched = None if options.name is None else fetch(options.name, options.revision, code=trust)
+    return load_folder(options, fetched.folder if fetched else options.path)
 
 
-def load_folder(options: TransformersLoadOptions, fetched: Fetched | None) -> plugin.Tokenizer:
-    """Load what ``AutoTokenizer`` makes of a folder, or of a name whose files were fetched.
+def load_folder(options: TransformersLoadOptions, folder: Path | None) -> plugin.Tokenizer:
+    """Load what ``AutoTokenizer`` makes of a folder: that of the options, or with the files of their name.
 
     Raises:
         BackendError: it makes nothing of it, or nothing that has a vocabulary.
     """
     from tokbench_plugins.transformers.tokenizer import auto_tokenizer, behind_the_contract, digest, rewritten
 
-    trust = options.trust_remote_code
-    folder = fetched.folder if fetched else options.path
     assert folder is not None
-    foreign = auto_tokenizer(folder, options.name, fetched, trust_remote_code=trust)
+    trust = options.trust_remote_code
+    foreign = auto_tokenizer(folder, options.name or str(folder), trust_remote_code=trust)
     if not hasattr(foreign, "is_fast") and (folder / "tekken.json").is_file():  # which mistral-common would run
         given: dict[str, Any] = {"path": folder / "tekken.json", "special_tokens": options.special_tokens}
         return tiktoken.SPEC.load(tiktoken.TiktokenLoadOptions(**given))  # type: ignore[misc]
@@ -62,7 +63,7 @@ def load_folder(options: TransformersLoadOptions, fetched: Fetched | None) -> pl
     )
     notes += rewritten(foreign, folder / "tokenizer.json")
     tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
-    if fetched:  # the meaning of a name may change
+    if options.name is not None:  # the meaning of a name may change
         tokenizer.identity = digest(foreign)
     return tokenizer
 

@@ -17,13 +17,22 @@ from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id, check_ids
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
-from tokbench_plugins.hub.fetch import Fetched, quiet, reason
+from tokbench_plugins.hub.fetch import quiet, reason
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
 
 
-def auto_tokenizer(path: Path, name: str | None, fetched: Fetched | None, *, trust_remote_code: bool) -> Any:
-    """Return what the library makes of a folder, of one tokenizer.json, or of a name that was fetched."""
+class NoVocabularyError(BackendError):
+    """``AutoTokenizer`` does not look for what a folder has."""
+
+
+def auto_tokenizer(path: Path, said: str, *, trust_remote_code: bool) -> Any:
+    """Return what the library makes of a folder, or of one tokenizer.json; messages begin with what a user ``said``.
+
+    Raises:
+        NoVocabularyError: its class reads no file that is there.
+        BackendError: it makes nothing of it, or a tokenizer without a vocabulary.
+    """
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
     with quiet():
@@ -32,19 +41,25 @@ def auto_tokenizer(path: Path, name: str | None, fetched: Fetched | None, *, tru
 
             if path.is_file():
                 return PreTrainedTokenizerFast(tokenizer_file=str(path))
-            # Some names are known to the library; without network it takes no name that lacks a config.json.
             foreign = AutoTokenizer.from_pretrained(
-                name if name and (path / "config.json").is_file() else str(path),
-                revision=fetched.commit if fetched else None,
-                trust_remote_code=trust_remote_code,
-                local_files_only=fetched is None or fetched.offline or not trust_remote_code,
+                str(path), trust_remote_code=trust_remote_code, local_files_only=True
             )
         except Exception as error:  # a damaged file may raise anything
-            raise BackendError(f"{name or path}: {_reason(error, name or str(path))}") from error
+            raise _refusal(error, said) from error
     if getattr(foreign, "is_fast", False) and set(foreign.get_vocab()) <= set(foreign.all_special_tokens):
-        read = ", ".join(type(foreign).vocab_files_names.values())
-        raise BackendError(f"{name or path}: no vocabulary: {type(foreign).__name__} reads {read}; is a file missing?")
+        read = " or ".join(type(foreign).vocab_files_names.values())
+        raise BackendError(f"{said}: no vocabulary: {type(foreign).__name__} reads {read}; is a file missing?")
     return foreign
+
+
+def _refusal(error: Exception, said: str) -> BackendError:
+    if "`trust_remote_code=True`" in str(error):
+        option = "path" if Path(said).exists() else "name"
+        given = f"{{backend: transformers, {option}: {said}, trust_remote_code: true}}"
+        return BackendError(f"{said}: brings Python code of its own; look at that, then load {given}")
+    if "Couldn't instantiate the backend tokenizer" in str(error):
+        return NoVocabularyError(f"{said}: AutoTokenizer finds no vocabulary that its class reads; is a file missing?")
+    return BackendError(f"{said}: AutoTokenizer fails ({reason(error)}); do its files belong together?")
 
 
 def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
@@ -57,16 +72,6 @@ def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
     parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
     said = f"caution: {type(foreign).__name__} of transformers has a different {parts} from the file {file.name}"
     return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
-
-
-def _reason(error: Exception, named: str) -> str:
-    if "`trust_remote_code=True`" in str(error):
-        option = "path" if Path(named).exists() else "name"
-        given = f"{{backend: transformers, {option}: {named}, trust_remote_code: true}}"
-        return f"it brings Python code of its own; look at that, then load {given}"
-    if "Couldn't instantiate the backend tokenizer" in str(error):
-        return "AutoTokenizer finds no vocabulary that its class reads"
-    return reason(error)
 
 
 def behind_the_contract(

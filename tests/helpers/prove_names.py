@@ -61,12 +61,14 @@ class Fetched:
             requirement, sys.executable, "-m", "pip", "download", "-qq", "--no-deps", *options, requirement
         )
 
-    def git(self, repository: str) -> Path:
-        """Return the newest state of a repository on GitHub."""
-        if repository not in self._there:
-            folder = self._there[repository] = Path(tempfile.mkdtemp(dir=self.folder))
-            subprocess.run(["git", "clone", "-q", "--depth=1", f"https://github.com/{repository}", folder], check=True)
-        return self._there[repository]
+    def git(self, repository: str, path: str) -> Path:
+        """Return a file of the newest state of a repository on GitHub."""
+        clone, file = Path(tempfile.mkdtemp(dir=self.folder)), Path(tempfile.mkdtemp(dir=self.folder), Path(path).name)
+        command = ["git", "clone", "-qn", "--depth=1", f"https://github.com/{repository}", clone]
+        subprocess.run(command, check=True)
+        with file.open("wb") as target:
+            subprocess.run(["git", "-C", clone, "show", f"HEAD:{path}"], check=True, stdout=target)
+        return file
 
     def _unpacked(self, name: str, *command: str) -> Path:
         if name not in self._there:
@@ -140,8 +142,8 @@ def _kimi(_: Fetched) -> Reference:
 
 
 def _glm4(fetched: Fetched) -> Reference:
-    path = fetched.git("guan404ming/toklens") / "experiments" / "qtok_tokenizers" / "glm4_9b" / "tokenizer.model"
-    return _ranks(path, PATTERNS["gpt4"])
+    path = fetched.git("guan404ming/toklens", "experiments/qtok_tokenizers/glm4_9b/tokenizer.model")
+    return _ranks(path, PATTERNS["gpt4"])._replace(below=151_350)
 
 
 def _llama3(_: Fetched) -> Reference:
@@ -269,7 +271,11 @@ SOURCES: Mapping[str, Source] = {
     "gemma-2": _lenml("gemini", " of Gemma 1"),
     "gemma-3": _lenml("gemma3"),
     "gemma-4": Source(f"{_LLAMA_CPP} gemma-4", _gemma4),
-    "glm-4": Source("GitHub: guan404ming/toklens, GLM-4's tokenizer.model in OpenAI's package", _glm4, "tiktoken"),
+    "glm-4": Source(
+        "GLM-4.5's marks aside: GitHub: guan404ming/toklens, GLM-4's tokenizer.model in OpenAI's package",
+        _glm4,
+        "tiktoken",
+    ),
     "gpt-2": Source("OpenAI's encoder.json and vocab.bpe", _gpt2_files, "tokenizers"),
     "gpt-4": Source("OpenAI's package", _tiktoken("cl100k_base"), "tiktoken"),
     "gpt-4o": Source("OpenAI's package", _tiktoken("o200k_base"), "tiktoken"),

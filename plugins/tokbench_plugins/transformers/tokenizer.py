@@ -145,7 +145,7 @@ class _DecodesAsItsClass:
         from transformers.generation.streamers import TextStreamer
 
         shown: list[str] = []
-        stream = TextStreamer(self._foreign, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        stream = TextStreamer(self._foreign, **_given(self._foreign.decode))
         stream.on_finalized_text = lambda text, stream_end=False: shown.append(text)  # noqa: ARG005 - it would print
         for token_id in ids:
             check_id(token_id, self.vocab_size)

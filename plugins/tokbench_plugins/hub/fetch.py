@@ -53,7 +53,7 @@ def fetch(name: str, revision: str | None, *, code: bool) -> Fetched:
                 allow_patterns=[*_FILES, *(["*.py"] if code else [])],
                 ignore_patterns=["*/*"],
                 local_files_only=bool(offline),
-                tqdm_class=partial(tqdm, disable=True),  # type: ignore[arg-type]
+                tqdm_class=partial(tqdm, disable=True),
             )
     except LocalEntryNotFoundError as error:
         if offline:

@@ -39,9 +39,12 @@ class TransformersLoadOptions(plugin.Options):
 
 def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     """Load a folder, or a name of the hub."""
-    trust = options.trust_remote_code
-    fetched = None if options.name is None else fetch(options.name, options.revision, code=trust)
-    return load_folder(options, fetched.folder if fetched else options.path)
+    if options.name is None:
+        return load_folder(options, options.path)
+    fetched = fetch(options.name, options.revision, code=options.trust_remote_code)
+    tokenizer: Any = load_folder(options, fetched.folder)
+    tokenizer.identity = fetched.commit  # the meaning of a name may change
+    return tokenizer  # type: ignore[no-any-return]
 
 
 def load_folder(options: TransformersLoadOptions, folder: Path | None) -> plugin.Tokenizer:
@@ -50,7 +53,7 @@ def load_folder(options: TransformersLoadOptions, folder: Path | None) -> plugin
     Raises:
         BackendError: it makes nothing of it, or nothing that has a vocabulary.
     """
-    from tokbench_plugins.transformers.tokenizer import auto_tokenizer, behind_the_contract, digest, rewritten
+    from tokbench_plugins.transformers.tokenizer import auto_tokenizer, behind_the_contract, rewritten
 
     assert folder is not None
     trust = options.trust_remote_code
@@ -62,10 +65,7 @@ def load_folder(options: TransformersLoadOptions, folder: Path | None) -> plugin
         ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
     )
     notes += rewritten(foreign, folder / "tokenizer.json")
-    tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
-    if options.name is not None:  # the meaning of a name may change
-        tokenizer.identity = digest(foreign)
-    return tokenizer
+    return behind_the_contract(foreign, notes, options.special_tokens)
 
 
 def _save_object(tokenizer: Any, folder: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import signature
@@ -14,6 +13,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from tokbench.foundation.errors import BackendError
+from tokbench.foundation.files import read_file
+from tokbench.foundation.parsing import parse_json
 from tokbench.tokenizers.batch import check_id, check_ids
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
@@ -66,12 +67,19 @@ def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
     """Return a warning if ``AutoTokenizer`` normalizes or splits differently from its file."""
     if not file.is_file() or not getattr(foreign, "is_fast", False):
         return ()
-    theirs, made = (
-        json.loads(pipeline.to_str()) for pipeline in (Tokenizer.from_file(str(file)), foreign.backend_tokenizer)
-    )
-    parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
+    content = {**parse_json(read_file(file, text=True)), "added_tokens": []}
+    content["model"] = {"type": "BPE", "vocab": {}, "merges": []}
+    theirs, made = Tokenizer.from_str(json.dumps(content)), foreign.backend_tokenizer
+    parts = " and ".join(name for name in ("normalizer", "pre_tokenizer") if _part(theirs, name) != _part(made, name))
     said = f"caution: {type(foreign).__name__} of transformers has a different {parts} from the file {file.name}"
     return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
+
+
+def _part(pipeline: Tokenizer, name: str) -> Any:
+    """Return a part of a pipeline without what changes offsets alone."""
+    part = getattr(pipeline, name)
+    text = "null" if part is None else part.__getstate__().decode()
+    return json.loads(text, object_hook=lambda item: {k: v for k, v in item.items() if k != "trim_offsets"})
 
 
 def behind_the_contract(
@@ -116,13 +124,6 @@ def _chat(foreign: Any) -> JinjaChat | None:
         return None
     names = {name: token for name, token in foreign.special_tokens_map.items() if isinstance(token, str)}
     return JinjaChat(template, tuple(names.items()))
-
-
-def digest(foreign: Any) -> str:
-    """Return the sha256 of a pipeline of ``tokenizers`` and its chat template; empty for Python code."""
-    if not foreign.is_fast:
-        return ""
-    return hashlib.sha256(f"{foreign.backend_tokenizer.to_str()}{_chat(foreign) or ''}".encode()).hexdigest()
 
 
 class _DecodesAsItsClass:

@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from tokbench.foundation.errors import close_name
 
-_CLOSED: Final = {"claude": "Anthropic", "gemini": "Google", "grok": "xAI", "nova": "Amazon", "palm": "Google"}
-"""Families whose vocabularies are not published, by the beginning of their names."""
-
-_ORGANISATIONS: Final = {
-    **dict.fromkeys(("bert", "electra"), "google-bert"),
-    **dict.fromkeys(("gemma", "t5", "mt5", "byt5", "flan"), "google"),
-    **dict.fromkeys(("gpt-oss", "whisper"), "openai"),
-    **dict.fromkeys(("llama", "meta-llama", "codellama"), "meta-llama"),
-    **dict.fromkeys(("mistral", "mixtral", "ministral", "codestral", "devstral"), "mistralai"),
-    **dict.fromkeys(("pythia", "gpt-neo", "gpt-j"), "EleutherAI"),
-    **dict.fromkeys(("roberta", "xlm-roberta"), "FacebookAI"),
-    "bloom": "bigscience",
-    "command": "CohereLabs",
-    "deepseek": "deepseek-ai",
-    "falcon": "tiiuae",
-    "glm": "zai-org",
-    "granite": "ibm-granite",
-    "kimi": "moonshotai",
-    "minimax": "MiniMaxAI",
-    "nemotron": "nvidia",
-    "olmo": "allenai",
-    "phi": "microsoft",
-    "qwen": "Qwen",
-    "qwq": "Qwen",
-    "smollm": "HuggingFaceTB",
-    "starcoder": "bigcode",
-    "yi": "01-ai",
-}
-"""Who publishes on the hub, by the beginning of the names of models."""
+_FAMILIES: Final = Path(__file__).with_name("families.json")
+"""By the beginning of the names of models: who does not publish their vocabularies, and who does so on the hub."""
 
 _MODEL: Final = re.compile(
     r"[-_.\d](\d+(\.\d+)?[bm]|[ax]\d+b|base|chat|instruct|it|large|mini|small|v\d+\.\d+)(?![a-z])"
@@ -51,11 +26,11 @@ def closed(name: str, published: Iterable[str]) -> str:
     >>> closed("clod", [])
     ''
     """
-    family = next((family for family in _CLOSED if re.match(rf"{family}(?![a-z])", name.lower())), "")
+    family, owner = _family(name, "closed")
     if not family:
         return ""
     others = ", ".join(sorted(known for known in published if known.startswith(family)))
-    said = f"{_CLOSED[family]} does not publish the vocabulary of {name}"
+    said = f"{owner} does not publish the vocabulary of {name}"
     return f"{said}; others of its family: {others}" if others else f"{said}; no tokenizer can be loaded"
 
 
@@ -65,10 +40,15 @@ def name_on_the_hub(name: str) -> str:
     >>> name_on_the_hub("Qwen3-8B"), name_on_the_hub("llama-9")
     ('Qwen/Qwen3-8B', '')
     """
-    lower = name.lower()
-    families = sorted(_ORGANISATIONS, key=len, reverse=True)
-    family = next((family for family in families if re.match(rf"{family}(?![a-z])", lower)), "")
-    return f"{_ORGANISATIONS[family]}/{name}" if family and _MODEL.search(lower) else ""
+    _, owner = _family(name, "organisations")
+    return f"{owner}/{name}" if owner and _MODEL.search(name.lower()) else ""
+
+
+def _family(name: str, kind: str) -> tuple[str, str]:
+    families = json.loads(_FAMILIES.read_text(encoding="utf-8"))[kind]
+    fitting = [family for family in families if re.match(rf"{family}(?![a-z])", name.lower())]
+    family = max(fitting, key=len, default="")
+    return family, families.get(family, "")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

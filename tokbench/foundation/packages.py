@@ -39,15 +39,6 @@ def bringing(kind: str, name: str) -> str:
     return next((package for package, kinds in packages().items() if name in kinds.get(kind, ())), "")
 
 
-def brought(kind: str) -> list[str]:
-    """Return all names of a kind that packages bring, installed or not.
-
-    >>> brought("executor")
-    ['dask']
-    """
-    return [name for kinds in packages().values() for name in kinds.get(kind, ())]
-
-
 def install(package: str) -> str:
     """Return the command that installs a package.
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tokbench.config.strict_yaml import plain_scalar
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.packages import bringing, brought, install
+from tokbench.foundation.packages import bringing, install, packages
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_files import FOLDER, endings, readers_of
 from tokbench.registry.unknown_names import closed, name_on_the_hub, nearest
@@ -181,7 +181,8 @@ class Grammar:
         if package := bringing("tokenizer", name) or bringing("backend", name):
             return f"the tokenizer {name!r} comes with the package {package}: {install(package)}"
         published = self.published()
-        return closed(name, {*published, *brought("tokenizer")}) or f"unknown tokenizer {name!r}; " + (
+        known = {*published, *(name for kinds in packages().values() for name in kinds.get("tokenizer", ()))}
+        return closed(name, known) or f"unknown tokenizer {name!r}; " + (
             self._meant(name, published) or self._known(published)
         )
 

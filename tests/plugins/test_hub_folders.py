@@ -10,6 +10,9 @@ import hub_folders
 import pytest
 from loopback_hub import COMMIT, serving
 
+import tokbench
+from tokbench.registry.plugins import load_registry, missing
+
 pytestmark = pytest.mark.skipif(find_spec("transformers") is None, reason="needs transformers")
 
 NOTHING_READ = ("Couldn't instantiate the backend tokenizer", "no vocabulary")
@@ -44,3 +47,40 @@ def test_every_door_gives_one_answer(number, tmp_path):
             assert by_name["refused"].split(":")[0] == by_folder["refused"].split(":")[0] != "AttributeError"
             assert "refused" in theirs[0], (name, doors)
     assert len(loaded) >= (len(set(kinds.values())) - 3 if number == 300 else 9)
+
+
+@pytest.fixture
+def old_transformers(monkeypatch):
+    """Let the library be older than declared."""
+    monkeypatch.setattr("tokbench.registry.plugins.version", lambda name: "4.57.6" if name == "transformers" else "99")
+
+
+@pytest.mark.usefixtures("old_transformers")
+def test_a_library_that_is_too_old_is_named_with_the_remedy():
+    said = "needs transformers>=5, and 4.57.6 is installed: pip install 'transformers>=5'"
+    assert missing(load_registry().backends.get("transformers")) == said
+    with pytest.raises(tokbench.BackendUnavailable, match="needs transformers>=5"):
+        tokbench.load("transformers:org/name")
+
+
+@pytest.mark.usefixtures("old_transformers")
+def test_without_autotokenizer_only_what_decides_nothing_is_read(tmp_path):
+    vocabulary = hub_folders.vocabularies(tmp_path)
+
+    def folder(name, **more):
+        (tmp_path / "f" / name).mkdir(parents=True)
+        for file, data in (vocabulary[name] | more).items():
+            (tmp_path / "f" / name / file).write_bytes(data)
+        return str(tmp_path / "f" / name)
+
+    config = {"tokenizer_config.json": b'{"tokenizer_class": "LlamaTokenizer"}'}
+    whole = tokbench.load(folder("json bytes", **config))
+    assert [note for note in whole.notes if note.startswith("caution: tokenizer.json alone was read")]
+    assert tokbench.load(folder("ranks")).encode("low lower") == tokbench.load(
+        "tiktoken", path=tmp_path / "x.tiktoken"
+    ).encode("low lower")
+    assert tokbench.load(folder("tekken")).vocab_size == tokbench.load(folder("ranks tiktoken")).vocab_size + 7
+    assert tokbench.load(folder("bpe tokenizer.model")).vocab_size == 340
+    assert tokbench.load(folder("pair")).vocab_size == 330
+    with pytest.raises(tokbench.BackendUnavailable, match=r"AutoTokenizer decides the ids of .*spiece\.model, and needs"):
+        tokbench.load(folder("pieces spiece.model", **config))

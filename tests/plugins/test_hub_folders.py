@@ -49,6 +49,16 @@ def test_every_door_gives_one_answer(number, tmp_path):
     assert len(loaded) >= (len(set(kinds.values())) - 3 if number == 300 else 9)
 
 
+def test_ranks_with_a_split_of_their_own_are_not_read_by_another(tmp_path):
+    """``AutoTokenizer`` has GPT-4's split for all ranks; an export says which one its ranks have."""
+    tokbench.train("regex_bpe:gpt2", hub_folders.TRAINED_ON, 330).export("tiktoken", tmp_path / "tokenizer.model")
+    whole = tokbench.load(str(tmp_path))
+    assert whole.encode("1234567") == tokbench.load(str(tmp_path / "tokenizer.model")).encode("1234567")
+    (tmp_path / "added_tokens.json").write_text('{"<tool>": 330}', encoding="utf-8")
+    with pytest.raises(tokbench.BackendError, match=r"name the file itself: .*tokenizer\.model"):
+        tokbench.load(str(tmp_path))
+
+
 @pytest.fixture
 def old_transformers(monkeypatch):
     """Let the library be older than declared."""
@@ -82,5 +92,7 @@ def test_without_autotokenizer_only_what_decides_nothing_is_read(tmp_path):
     assert tokbench.load(folder("tekken")).vocab_size == tokbench.load(folder("ranks tiktoken")).vocab_size + 7
     assert tokbench.load(folder("bpe tokenizer.model")).vocab_size == 340
     assert tokbench.load(folder("pair")).vocab_size == 330
-    with pytest.raises(tokbench.BackendUnavailable, match=r"AutoTokenizer decides the ids of .*spiece\.model, and needs"):
+    with pytest.raises(
+        tokbench.BackendUnavailable, match=r"AutoTokenizer decides the ids of .*spiece\.model, and needs"
+    ):
         tokbench.load(folder("pieces spiece.model", **config))

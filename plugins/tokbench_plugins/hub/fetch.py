@@ -30,8 +30,6 @@ class Fetched(NamedTuple):
 
     folder: Path
     commit: str
-    offline: bool
-    """Whether the hub was not asked."""
 
 
 def fetch(name: str, revision: str | None, *, code: bool) -> Fetched:
@@ -63,7 +61,7 @@ def fetch(name: str, revision: str | None, *, code: bool) -> Fetched:
         raise BackendUnavailable(message) from error
     except Exception as error:  # the library may raise anything
         raise BackendUnavailable(f"{name}: {_refusal(error, revision)}") from error
-    return Fetched(Path(folder), Path(folder).name, bool(offline))
+    return Fetched(Path(folder), Path(folder).name)
 
 
 def _refusal(error: Exception, revision: str | None) -> str:

@@ -20,6 +20,7 @@ from tokbench.tokenizers.facts import CAUTION
 from tokbench_plugins import gpt2_files
 from tokbench_plugins.bpe.formats import RANKS_FILES, known_split
 from tokbench_plugins.bpe.formats.json_files import read_json_object
+from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.hub.fetch import Fetched
 from tokbench_plugins.huggingface import backend as huggingface
 from tokbench_plugins.sentencepiece import backend as sentencepiece
@@ -58,8 +59,11 @@ def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched 
     if found is None and not any((folder / name).is_file() for name in (_JSON, _CONFIG, _MODEL)):
         raise plugin.BackendUnavailable(f"{said}: no tokenizer there; name another model, or the file of a tokenizer")
     alone = found if found and _alone(found, folder) else None
-    if alone and alone.reader.kind in RANKS_FILES and known_split(alone.path):
+    split = known_split(found.path) if found and found.reader.kind in RANKS_FILES else None
+    if alone and split:
         return alone.load(options.special_tokens)
+    if found and split and resolve_pattern(split) != PATTERNS["gpt4"]:
+        raise plugin.BackendError(f"{said}: AutoTokenizer would split it as gpt4; name the file itself: {found.path}")
     if absent := missing(transformers.SPEC):
         return _without_transformers(folder, alone, options, f"AutoTokenizer decides the ids of {said}, and {absent}")
     from tokbench_plugins.transformers.tokenizer import NoVocabularyError
@@ -67,8 +71,9 @@ def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched 
     try:
         return transformers.load_folder(options, folder)
     except plugin.BackendError as error:
-        for path in folder.glob("*.json"):
-            read_json_object(path)  # says where one is damaged
+        for name in (_JSON, _CONFIG, _ADDED, _MODEL):
+            if (folder / name).is_file():
+                read_json_object(folder / name)  # says where it is damaged
         if alone and isinstance(error, NoVocabularyError):
             return alone.load(options.special_tokens)
         advice = f"; or name the file itself: {found.path}" if found else ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any, Final
+
+from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
@@ -12,9 +14,11 @@ from tokbench_plugins.bpe.formats import read_gpt2_files, read_pattern
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 
+_PAIRS: Final = {"vocab.json": "merges.txt", "encoder.json": "vocab.bpe"}
+
 
 class GPT2FilesLoadOptions(plugin.Options):
-    """Options of the two files."""
+    """Options of the two files; of ``vocab.json`` and ``merges.txt``, or their first names, one says the other."""
 
     encoder: plugin.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
     vocab: plugin.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
@@ -25,6 +29,18 @@ class GPT2FilesLoadOptions(plugin.Options):
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
     engine: BulkEngine = BULK_ENGINE
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_file(cls, given: Any) -> Any:
+        for ids, merges in _PAIRS.items():
+            for one, end, other, other_end in (("encoder", ids, "vocab", merges), ("vocab", merges, "encoder", ids)):
+                path = str(given.get(one, ""))
+                if path.endswith(end) and other not in given:
+                    return {**given, other: f"{path.removesuffix(end)}{other_end}"}
+        if ("encoder" in given) != ("vocab" in given):
+            raise ValueError("the ids and the merges are two files; give 'encoder' and 'vocab'")
+        return given
 
 
 def _load(options: GPT2FilesLoadOptions) -> BPETokenizer:
@@ -41,4 +57,11 @@ SPEC = plugin.BackendSpec(
     summary="byte-level BPE from GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)",
     load=_load,
     load_options=GPT2FilesLoadOptions,
+    main="encoder",
+    files=(
+        plugin.FileKind(".json", "encoder", marks=r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*[,}]'),
+        plugin.FileKind("merges.txt", "vocab"),
+        plugin.FileKind(".bpe", "vocab"),
+        plugin.FileKind("", "vocab", marks="#version"),
+    ),
 )

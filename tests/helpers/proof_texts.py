@@ -94,6 +94,7 @@ def _made() -> list[str]:
     texts += [char + mark for char in "aeinouAEO>=<" for mark in "\u0301\u0308\u0302\u0323\u0338"]
     texts += ["\u1112\u1161\u11ab", "\u1100\u1161", "\u1112\u1161\u11ab글", "e\u0323\u0301", "e\u0301\u0323", "\u0301"]
     texts += [f"{word}{end}" for word in ("I", "don", "WE", "l", "été") for end in _CONTRACTIONS]
+    texts += [f"x{end}Rex" for end in _CONTRACTIONS]
     texts += [f"a{space * length}b" for space in _SPACES for length in range(1, _RUN + 1)]
     texts += [space * length for space in _SPACES for length in range(1, _RUN + 1)]
     texts += [f"x ={' ' * length}1\n{' ' * length}return\n" for length in range(_RUN + 1)]

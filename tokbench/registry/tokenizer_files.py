@@ -29,7 +29,7 @@ def readers_of(name: str, path: Path, backends: Iterable[BackendSpec]) -> list[R
     """Return the backends that read a file, the preferred one first; ``name`` tells its kind.
 
     A kind with marks goes before one without, and a longer ending before a shorter one. Then installed backends go
-    first, by precedence.
+    first, those that are made for such files, and the rest by precedence.
 
     Raises:
         InputError: no backend reads such a file, it is empty, or it cannot be read.
@@ -54,12 +54,12 @@ def readers_of(name: str, path: Path, backends: Iterable[BackendSpec]) -> list[R
 
 def endings(backends: Iterable[BackendSpec]) -> set[str]:
     """Return the ends of the names of all files that some backends read."""
-    return {kind.ending for spec in backends for kind in spec.files if not kind.refusal}
+    return {kind.ending for spec in backends for kind in spec.files if kind.ending and not kind.refusal}
 
 
-def _rank(reader: Reader) -> tuple[bool, int, bool, int, str]:
+def _rank(reader: Reader) -> tuple[bool, int, bool, bool, int, str]:
     spec, kind = reader
-    return not kind.marks, -len(kind.ending), missing(spec) is not None, -spec.precedence, spec.name
+    return not kind.marks, -len(kind.ending), missing(spec) is not None, kind.also, -spec.precedence, spec.name
 
 
 def _head(name: str, path: Path) -> bytes:

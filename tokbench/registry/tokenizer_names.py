@@ -1,7 +1,8 @@
 """The grammar of tokenizer names, the same for every command, Python, YAML and the page. There are five kinds.
 
 ``gpt-4o``
-    a published name: an installed backend that has it is chosen, if possible without network;
+    a published name, or what a library's own table says of one, as tiktoken's of ``gpt-5``: an installed backend that
+    has it is chosen, if possible without network;
 ``backend:value``
     a backend and the value of its main option, or a file that it reads;
 ``backend``
@@ -17,17 +18,19 @@ A name becomes a backend and its options; nothing is loaded or validated.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tokbench.config.strict_yaml import plain_scalar
-from tokbench.foundation.errors import InputError, Problem, close_name, did_you_mean
-from tokbench.foundation.failures import attempt
-from tokbench.foundation.packages import bringing, install
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.packages import bringing, install, packages
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_files import FOLDER, endings, readers_of
+from tokbench.registry.unknown_names import closed, name_on_the_hub, nearest
 from tokbench.tokenizers.options import GivenOptions, local_path
 
 if TYPE_CHECKING:
@@ -88,7 +91,7 @@ class Grammar:
         if backend in backends.entries:
             spec = backends.get(backend)
             return Resolved(backend, self._load_options(spec, name, value) if colon else {})
-        if candidates := self.published().get(name):
+        if candidates := self.published().get(name) or self._aliases(name):
             return next(
                 (resolved for resolved in candidates if self.wanted(backends.get(resolved.backend))), candidates[0]
             )
@@ -119,11 +122,16 @@ class Grammar:
 
         Installed backends go first, then those without network, then the greatest precedence.
         """
+        return {name: self._ranked(candidates) for name, candidates in catalogue(self.registry).items()}
+
+    def _aliases(self, name: str) -> list[Resolved]:
+        """Return what loads a name of a library's own table."""
+        found = ((spec, attempt(partial(spec.alias, name))) for spec in _in_order(self.registry))
+        return self._ranked([Resolved(spec.name, options) for spec, options in found if isinstance(options, dict)])
+
+    def _ranked(self, candidates: Iterable[Resolved]) -> list[Resolved]:
         backends = self.registry.backends
-        return {
-            name: sorted(candidates, key=lambda candidate: _rank(backends.get(candidate.backend), candidate.options))
-            for name, candidates in catalogue(self.registry).items()
-        }
+        return sorted(candidates, key=lambda candidate: _rank(backends.get(candidate.backend), candidate.options))
 
     def _load_options(self, spec: BackendSpec, name: str, value: str) -> GivenOptions:
         """Return the option that the value of ``backend:value`` sets: the file's, or else the main one."""
@@ -131,8 +139,13 @@ class Grammar:
         if not fields:
             raise InputError([Problem(name, f"backend {spec.name!r} has no options; write {spec.name}")])
         for kind in sorted(spec.files, key=lambda kind: -len(kind.ending)):
-            if not kind.refusal and (value.endswith(kind.ending) or (kind.ending == FOLDER and self._is_folder(value))):
+            by_name = value.endswith(kind.ending) or (kind.ending == FOLDER and self._is_folder(value))
+            if kind.ending and by_name and not kind.refusal:
                 return {kind.option: value}
+        if self.files and attempt(self._path(value).is_file) is True:
+            readers = attempt(lambda: readers_of(value, self._path(value), [spec]))
+            if not isinstance(readers, Failure):
+                return {readers[0].kind.option: value}
         is_path = spec.main in {kind.option for kind in spec.files}
         if is_path and (taker := self.backend_of_form(value)) and attempt(self._path(value).exists) is not True:
             message = f"there is no file {value!r}; the name on the hub is {taker.name}:{value}"
@@ -168,21 +181,36 @@ class Grammar:
         if package := bringing("tokenizer", name) or bringing("backend", name):
             return f"the tokenizer {name!r} comes with the package {package}: {install(package)}"
         published = self.published()
-        if close := close_name(name, [*published, *backends.entries, *self.known]):
-            return f"unknown tokenizer {name!r}; did you mean {close!r}?"
+        known = {*published, *(name for kinds in packages().values() for name in kinds.get("tokenizer", ()))}
+        return closed(name, known) or f"unknown tokenizer {name!r}; " + (
+            self._meant(name, published) or self._known(published)
+        )
+
+    def _meant(self, name: str, published: Iterable[str]) -> str:
+        on_hub = name_on_the_hub(name)
+        if on_hub and self.backend_of_form(on_hub):
+            return f"on the hub a name begins with its organisation: did you mean {on_hub!r}?"
+        close = nearest(name, [*published, *self.registry.backends.entries, *self.known])
+        return f"did you mean {close!r}?" if close else ""
+
+    def _known(self, published: Collection[str]) -> str:
         own = f"a name of the configuration ({', '.join(sorted(self.known))}), " if self.known else ""
-        files = f", a file ({', '.join(sorted(endings(backends) - {FOLDER}))})" if self.files else ""
+        files = f", a file ({', '.join(sorted(endings(self.registry.backends) - {FOLDER}))})" if self.files else ""
         names = f", or a published name: {', '.join(published)}" if published else ""
-        return f"unknown tokenizer {name!r}; write {own}backend:value{files}{names}"
+        return f"write {own}backend:value{files}{names}"
 
 
 def catalogue(registry: Registry) -> dict[str, list[Resolved]]:
     """Return the published names, each with what can load it, installed or not."""
     names: dict[str, list[Resolved]] = {}
-    for spec in sorted(registry.backends, key=lambda spec: (-spec.precedence, spec.name)):
+    for spec in _in_order(registry):
         for name, options in spec.published.items():
             names.setdefault(name, []).append(Resolved(spec.name, dict(options)))
     return dict(sorted(names.items()))
+
+
+def _in_order(registry: Registry) -> list[BackendSpec]:
+    return sorted(registry.backends, key=lambda spec: (-spec.precedence, spec.name))
 
 
 def unverified(registry: Registry) -> frozenset[str]:

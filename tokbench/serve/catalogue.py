@@ -5,18 +5,20 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from tokbench.config.validate import validate_options
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.worker import Recipe
-from tokbench.foundation.errors import InputError, Problem, close_name
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import silent
 from tokbench.foundation.store import Store
 from tokbench.registry.plugins import Registry, load_registry, missing
 from tokbench.registry.tokenizer_files import readers_of
 from tokbench.registry.tokenizer_names import Grammar
+from tokbench.registry.unknown_names import nearest
 from tokbench.segmentation.segment import NamedTokenizers, recipe_of
 from tokbench.tokenizers.backend import BackendSpec
 
@@ -99,10 +101,6 @@ class TokenizerCatalogue:
         self._files[name] = path
         return name
 
-    def _of_backend(self, name: str) -> Recipe | None:
-        known = name.partition(":")[0] in self._registry.backends.entries or self._grammar.backend_of_form(name)
-        return recipe_of(name, self._grammar) if known else None
-
     @property
     def folder(self) -> Path:
         return Path(self._folder.name)
@@ -122,7 +120,7 @@ class TokenizerCatalogue:
     def close_name(self, name: str) -> str | None:
         """Return the name of a tokenizer that is like this one, if there is one."""
         names = [offer.name for offer in self.offers]
-        return None if name in names else close_name(name, names)
+        return None if name in names else nearest(name, names)
 
     def recipe(self, name: str) -> Recipe:
         """Return what loads a tokenizer.
@@ -139,11 +137,7 @@ class TokenizerCatalogue:
             return self._recipes[name][1]
         if name in self._models:
             return self._models[name]
-        recipe = self._of_backend(name)
-        if recipe is None:
-            close = self.close_name(name)
-            advice = f"did you mean {close!r}?" if close else "choose one of the list, or drop its file into the page"
-            raise InputError([Problem(name, f"no tokenizer has this name; {advice}")])
+        recipe = recipe_of(name, replace(self._grammar, known=tuple(self._recipes)))
         if any(isinstance(value, Path) for value in dict(recipe.options).values()):
             message = "a page may not name files of this machine; name it on the command line with -t, or drop it in"
             raise InputError([Problem(name, message)])

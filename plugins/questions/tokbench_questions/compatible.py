@@ -15,7 +15,7 @@ import numpy as np
 from tokbench import InputError, plugin
 from tokbench.command import texts_by_group
 from tokbench.plugin import Tokenizer
-from tokbench_questions.named import file_of, load
+from tokbench_questions.named import load
 
 _SHOWN: Final = 3
 _NAMES: Final = "tokenizer_config.json"
@@ -137,8 +137,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     data = [_data(tokenizer) for tokenizer in loaded]
     overlap = _overlap(first, second, data, documents)
     differing = [k for k, (a, b) in enumerate(zip(*data, strict=False)) if a != b and a and b]
-    files = [Path(file_of(name) if isinstance(name, str) else "") for name in (one, other)]
-    roles = [_roles(file, tokenizer) for file, tokenizer in zip(files, loaded, strict=True)]
+    roles = [_roles(name, tokenizer) for name, tokenizer in zip((one, other), loaded, strict=True)]
     undecided = []
     if lacking := [side for side, known in zip("AB", roles, strict=True) if not known.ids]:
         undecided.append(f"roles such as bos and eos: no file of a model says them for {' and '.join(lacking)}")
@@ -240,14 +239,14 @@ def _other_roles(one: _Roles, other: _Roles) -> Iterator[str]:
             yield f"{role} is {[*ids]} in A, {[*other.ids[role]]} in B"
 
 
-def _roles(file: Path, tokenizer: Tokenizer) -> _Roles:
-    """Read the files of a model next to its tokenizer; the first that has a role gives its ids."""
+def _roles(name: str | Tokenizer, tokenizer: Tokenizer) -> _Roles:
+    """Read the files of a model in its folder, or next to its tokenizer; the first that has a role gives its ids."""
     ids: dict[str, tuple[int, ...]] = {}
     faults: list[str] = []
-    folder = file.parent
     special: Mapping[str, int] = getattr(tokenizer, "special_ids", {})
-    if not file.is_file():
+    if not isinstance(name, str) or not Path(name).exists():
         return _Roles(ids, faults)
+    folder = Path(name) if Path(name).is_dir() else Path(name).parent
     for role, token in _roles_in(_read(folder / _NAMES), "_token"):
         text = token.get("content") if isinstance(token, dict) else token
         if isinstance(text, str) and text in special:

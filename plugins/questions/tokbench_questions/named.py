@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import tokbench
 from tokbench import InputError, TokbenchError
 from tokbench.plugin import Tokenizer
-
-
-def file_of(name: str) -> str:
-    """Return the tokenizer.json or tokenizer.model of a folder; any other name as it is."""
-    files = (Path(name) / file for file in ("tokenizer.json", "tokenizer.model"))
-    return next((str(file) for file in files if file.is_file()), name)
 
 
 def load(tokenizer: str | Tokenizer) -> Tokenizer:
@@ -22,7 +14,7 @@ def load(tokenizer: str | Tokenizer) -> Tokenizer:
     [110, 195, 169]
     """
     try:
-        return tokbench.load(file_of(tokenizer) if isinstance(tokenizer, str) else tokenizer)
+        return tokbench.load(tokenizer)
     except InputError:
         raise
     except TokbenchError as error:

@@ -5,7 +5,11 @@ The library reads ``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME`` and ``HF_HUB_OFFLIN
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,42 +17,51 @@ from tokbench.foundation.errors import BackendUnavailable
 
 _SECONDS: Final = 5.0
 _LONGEST_REASON: Final = 240
+_FILES: Final = (
+    *("*token*.json", "tekken.json", "config.json", "encoder.json", "emoji.json", "special_tokens_map.json"),
+    *("*vocab*", "*merges*", "*.model", "*.spm", "*.tiktoken", "*.bpe", "bpe.codes", "dict.txt"),
+    *("chat_template.json", "*.jinja"),
+)
+"""What tokenizers are made of: no weights."""
 
 
 class Fetched(NamedTuple):
-    """A file in the cache, at a commit of its repository."""
+    """The files of a tokenizer in the cache, at a commit of their repository."""
 
-    path: Path
+    folder: Path
     commit: str
-    offline: bool
-    """Whether the hub was not asked."""
 
 
-def fetch(name: str, revision: str | None, files: Sequence[str]) -> Fetched:
-    """Return the first of some files that a repository has, from the cache where the hub cannot be reached.
+def fetch(name: str, revision: str | None, *, code: bool) -> Fetched:
+    """Return the files of a tokenizer, with their Python ``code`` if wanted; without network from the cache.
 
     Raises:
-        BackendUnavailable: the message says why: the network, the name, access, the revision or the files.
+        BackendUnavailable: the message says why: the network, the name, access, the revision.
     """
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+    from huggingface_hub.utils import tqdm
 
     offline = _unreachable()
-    for file in files:
-        try:
-            path = Path(hf_hub_download(name, file, revision=revision, local_files_only=bool(offline)))
-        except EntryNotFoundError as error:
-            if isinstance(error, LocalEntryNotFoundError) and not offline:
-                raise BackendUnavailable(
-                    f"{name}: the hub failed: {reason(error.__cause__ or error)}; retry"
-                ) from error
-        except Exception as error:  # the library may raise anything
-            raise BackendUnavailable(f"{name}: {_refusal(error, revision)}") from error
+    try:
+        with quiet():
+            folder = snapshot_download(
+                name,
+                revision=revision,
+                allow_patterns=[*_FILES, *(["*.py"] if code else [])],
+                ignore_patterns=["*/*"],
+                local_files_only=bool(offline),
+                tqdm_class=partial(tqdm, disable=True),
+            )
+    except LocalEntryNotFoundError as error:
+        if offline:
+            message = f"{name}: not in the hub's cache, and {offline}; load it once with network"
         else:
-            return Fetched(path, path.parent.name, bool(offline))
-    if offline:
-        raise BackendUnavailable(f"{name}: not in the hub's cache, and {offline}; load it once with network")
-    raise BackendUnavailable(f"{name}: no tokenizer there: it has no {' or '.join(files)}; name another model")
+            message = f"{name}: the hub failed: {reason(error.__cause__ or error)}; retry"
+        raise BackendUnavailable(message) from error
+    except Exception as error:  # the library may raise anything
+        raise BackendUnavailable(f"{name}: {_refusal(error, revision)}") from error
+    return Fetched(Path(folder), Path(folder).name)
 
 
 def _refusal(error: Exception, revision: str | None) -> str:
@@ -84,3 +97,16 @@ def reason(error: BaseException) -> str:
     """Return the message of an exception in one short line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 3] + "..."
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what libraries log or warn of from a user, who gets their errors."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

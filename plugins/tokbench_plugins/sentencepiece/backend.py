@@ -85,5 +85,6 @@ SPEC = plugin.BackendSpec(
     install="pip install sentencepiece",
     main="path",
     train_main="model_type",
-    files=(plugin.FileKind(".model"),),
+    # Of the first piece: the length, the text with its length, and the score.
+    files=(plugin.FileKind(".model"), plugin.FileKind(marks=r"\n[\x05-\x7f]\n[\x01-\x7f][^\x15]+\x15")),
 )

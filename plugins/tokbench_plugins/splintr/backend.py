@@ -47,8 +47,6 @@ _PUBLISHED: Final[Mapping[str, Vocabulary]] = {
     "gemma-4": "gemma4",
     "glm-4": "glm4",
     "gpt-4": "cl100k_base",
-    "gpt-4o": "o200k_base",
-    "gpt-oss": "gpt-oss",
     "kimi-k2": "kimi_k2",
     "kimi-k3": "kimi_k3",
     "llama-2": "llama2",
@@ -60,9 +58,10 @@ _PUBLISHED: Final[Mapping[str, Vocabulary]] = {
     "phi-4": "phi4",
     "qwen-3": "qwen3",
     "whisper-1": "whisper_v1",
+    "whisper-2": "whisper_v2",
     "whisper-3": "whisper_v3",
 }
-"""The vocabulary of each published name."""
+"""The vocabulary of each published name; its splits of gpt-4o and gpt-oss are not OpenAI's around U+017F."""
 
 
 class SplintrLoadOptions(plugin.Options):

@@ -25,7 +25,7 @@ from tokbench_plugins.tiktoken.cache import is_cached
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
-EncodingName = Literal["cl100k_base", "gpt2", "llama3", "o200k_base", "r50k_base"]
+EncodingName = Literal["cl100k_base", "gpt2", "llama3", "o200k_base", "o200k_harmony", "r50k_base"]
 
 
 class Encoding(NamedTuple):
@@ -36,6 +36,22 @@ class Encoding(NamedTuple):
 
 
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+
+_LLAMA3: Final = {
+    f"<|{name}|>": 128000 + k
+    for k, name in enumerate(
+        (
+            *("begin_of_text", "end_of_text", "reserved_special_token_0", "reserved_special_token_1"),
+            *("finetune_right_pad_id", "step_id", "start_header_id", "end_header_id", "eom_id", "eot_id"),
+            *("python_tag", *(f"reserved_special_token_{k}" for k in range(2, 247))),
+        )
+    )
+}
+
+_NAMED: Final = {199998: "startoftext", 199999: "endoftext", 200002: "return", 200003: "constrain", 200005: "channel"}
+_NAMED_LAST: Final = {200006: "start", 200007: "end", 200008: "message", 200012: "call", 200018: "endofprompt"}
+_HARMONY: Final = {f"<|{(_NAMED | _NAMED_LAST).get(k, f'reserved_{k}')}|>": k for k in range(199998, 200019)}
+"""Those that text of conversations has; the encoding reserves a thousand ids more."""
 
 ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
     "gpt2": Encoding("gpt2", {"<|endoftext|>": 50256}),
@@ -48,24 +64,14 @@ ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
             "<|endofprompt|>": 100276,
         },
     ),
-    "llama3": Encoding(
-        "gpt4",
-        {
-            f"<|{name}|>": 128000 + k
-            for k, name in enumerate(
-                (
-                    *("begin_of_text", "end_of_text", "reserved_special_token_0", "reserved_special_token_1"),
-                    *("finetune_right_pad_id", "step_id", "start_header_id", "end_header_id", "eom_id", "eot_id"),
-                    "python_tag",
-                )
-            )
-        },
-    ),
+    "llama3": Encoding("gpt4", _LLAMA3),
     "o200k_base": Encoding("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+    "o200k_harmony": Encoding("o200k", _HARMONY),
 }
 """The tests compare OpenAI's with tiktoken's, and Llama 3's with splintr's."""
 
-_IN_SPLINTR: Final = frozenset({"cl100k_base", "llama3", "o200k_base"})
+_IN_SPLINTR: Final = {name: name for name in ("cl100k_base", "llama3", "o200k_base")} | {"o200k_harmony": "gpt-oss"}
+"""splintr's names."""
 _IN_TIKTOKEN: Final = frozenset(ENCODINGS) - {"llama3"}
 
 
@@ -78,7 +84,7 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     if name in _IN_SPLINTR and find_spec("splintr") is not None:
         from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
-        source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(name)
+        source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(_IN_SPLINTR[name])
     elif name in _IN_TIKTOKEN and find_spec("tiktoken") is not None:
         from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
 
@@ -162,14 +168,15 @@ def has_ranks(name: EncodingName) -> bool:
     return find_spec("tiktoken") is not None and is_cached(name)
 
 
-VOCABULARY_FILES: Final = (*RANKS_FILES, plugin.FileKind(".json"))
+VOCABULARY_FILES: Final = tuple(replace(kind, also=True) for kind in (*RANKS_FILES, plugin.FileKind(".json")))
 
 
 class FileOptions(plugin.Options):
     """Options of an engine that takes any byte-level vocabulary: either ``encoding`` or ``path``."""
 
     encoding: EncodingName | None = Field(
-        default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base; or llama3"
+        default=None,
+        description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base, o200k_harmony; or llama3",
     )
     path: plugin.LocalPath | None = Field(
         default=None, description="a .tiktoken file, or a tokenizer.json with byte-level BPE"

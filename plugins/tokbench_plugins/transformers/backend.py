@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
+from tokbench_plugins.hub.fetch import fetch
+from tokbench_plugins.tiktoken import backend as tiktoken
 
 
 class TransformersLoadOptions(plugin.Options):
@@ -37,28 +39,33 @@ class TransformersLoadOptions(plugin.Options):
 
 def load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     """Load a folder, or a name of the hub."""
-    from tokbench_plugins.transformers.tokenizer import (
-        behind_the_contract,
-        digest,
-        from_folder,
-        from_hub,
-        rewritten,
-    )
+    if options.name is None:
+        return load_folder(options, options.path)
+    fetched = fetch(options.name, options.revision, code=options.trust_remote_code)
+    tokenizer: Any = load_folder(options, fetched.folder)
+    tokenizer.identity = fetched.commit  # the meaning of a name may change
+    return tokenizer  # type: ignore[no-any-return]
 
+
+def load_folder(options: TransformersLoadOptions, folder: Path | None) -> plugin.Tokenizer:
+    """Load what ``AutoTokenizer`` makes of a folder: that of the options, or with the files of their name.
+
+    Raises:
+        BackendError: it makes nothing of it, or nothing that has a vocabulary.
+    """
+    from tokbench_plugins.transformers.tokenizer import auto_tokenizer, behind_the_contract, rewritten
+
+    assert folder is not None
     trust = options.trust_remote_code
-    if options.path is not None:
-        foreign, folder = from_folder(options.path, trust_remote_code=trust), options.path
-    else:
-        assert options.name is not None
-        foreign, folder = from_hub(options.name, options.revision, trust_remote_code=trust)
+    foreign = auto_tokenizer(folder, options.name or str(folder), trust_remote_code=trust)
+    if not hasattr(foreign, "is_fast") and (folder / "tekken.json").is_file():  # which mistral-common would run
+        given: dict[str, Any] = {"path": folder / "tekken.json", "special_tokens": options.special_tokens}
+        return tiktoken.SPEC.load(tiktoken.TiktokenLoadOptions(**given))  # type: ignore[misc]
     notes: tuple[str, ...] = (
         ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
     )
     notes += rewritten(foreign, folder / "tokenizer.json")
-    tokenizer = behind_the_contract(foreign, notes, options.special_tokens)
-    if options.name is not None:  # the meaning of a name may change
-        tokenizer.identity = digest(foreign)
-    return tokenizer
+    return behind_the_contract(foreign, notes, options.special_tokens)
 
 
 def _save_object(tokenizer: Any, folder: Path) -> dict[str, Any]:
@@ -75,6 +82,6 @@ SPEC = plugin.BackendSpec(
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",
     main="name",
-    files=(plugin.FileKind("/"), plugin.FileKind(".json")),
+    files=(plugin.FileKind("/", also=True), plugin.FileKind(".json", also=True)),
     precedence=-3,
 )

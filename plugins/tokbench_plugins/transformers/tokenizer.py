@@ -2,98 +2,84 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from inspect import signature
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from tokbench.foundation.errors import BackendError
-from tokbench.tokenizers.batch import check_id
+from tokbench.foundation.files import read_file
+from tokbench.foundation.parsing import parse_json
+from tokbench.tokenizers.batch import check_id, check_ids
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
-from tokbench_plugins.hub.fetch import fetch, reason
+from tokbench_plugins.hub.fetch import quiet, reason
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer, with_special
 
 
-def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
-    """Load the tokenizer of a folder, or of one tokenizer.json, without downloads."""
+class NoVocabularyError(BackendError):
+    """``AutoTokenizer`` does not look for what a folder has."""
+
+
+def auto_tokenizer(path: Path, said: str, *, trust_remote_code: bool) -> Any:
+    """Return what the library makes of a folder, or of one tokenizer.json; messages begin with what a user ``said``.
+
+    Raises:
+        NoVocabularyError: its class reads no file that is there.
+        BackendError: it makes nothing of it, or a tokenizer without a vocabulary.
+    """
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
-    with _quiet():
+    with quiet():
         try:
             from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
             if path.is_file():
                 return PreTrainedTokenizerFast(tokenizer_file=str(path))
-            return AutoTokenizer.from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
-        except Exception as error:  # a damaged file may raise anything
-            raise BackendError(f"{path}: {_reason(error)}") from error
-
-
-class HubTokenizer(NamedTuple):
-    """What ``AutoTokenizer`` made of a name, and its folder of the cache."""
-
-    tokenizer: Any
-    folder: Path
-
-
-def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> HubTokenizer:
-    """Load the tokenizer of a name on the hub or in its cache.
-
-    Raises:
-        BackendUnavailable: it is not in the cache and cannot be downloaded.
-    """
-    with _quiet():
-        from transformers import AutoTokenizer
-
-        fetched = fetch(name, revision, ("tokenizer_config.json", "config.json", "tokenizer.json"))
-        try:
             foreign = AutoTokenizer.from_pretrained(
-                name,
-                revision=fetched.commit,
-                trust_remote_code=trust_remote_code,
-                local_files_only=fetched.offline,
+                str(path), trust_remote_code=trust_remote_code, local_files_only=True
             )
         except Exception as error:  # a damaged file may raise anything
-            raise BackendError(f"{name}: {_reason(error)}") from error
-    return HubTokenizer(foreign, fetched.path.parent)
+            raise _refusal(error, said) from error
+    if getattr(foreign, "is_fast", False) and set(foreign.get_vocab()) <= set(foreign.all_special_tokens):
+        read = " or ".join(type(foreign).vocab_files_names.values())
+        raise BackendError(f"{said}: no vocabulary: {type(foreign).__name__} reads {read}; is a file missing?")
+    return foreign
+
+
+def _refusal(error: Exception, said: str) -> BackendError:
+    if "`trust_remote_code=True`" in str(error):
+        option = "path" if Path(said).exists() else "name"
+        given = f"{{backend: transformers, {option}: {said}, trust_remote_code: true}}"
+        return BackendError(f"{said}: brings Python code of its own; look at that, then load {given}")
+    if "Couldn't instantiate the backend tokenizer" in str(error):
+        return NoVocabularyError(f"{said}: AutoTokenizer finds no vocabulary that its class reads; is a file missing?")
+    return BackendError(f"{said}: AutoTokenizer fails ({reason(error)}); do its files belong together?")
 
 
 def rewritten(foreign: Any, file: Path) -> tuple[str, ...]:
     """Return a warning if ``AutoTokenizer`` normalizes or splits differently from its file."""
     if not file.is_file() or not getattr(foreign, "is_fast", False):
         return ()
-    theirs, made = (
-        json.loads(pipeline.to_str()) for pipeline in (Tokenizer.from_file(str(file)), foreign.backend_tokenizer)
-    )
-    parts = " and ".join(part for part in ("normalizer", "pre_tokenizer") if theirs[part] != made[part])
+    content = {**parse_json(read_file(file, text=True)), "added_tokens": []}
+    content["model"] = {"type": "BPE", "vocab": {}, "merges": []}
+    theirs, made = Tokenizer.from_str(json.dumps(content)), foreign.backend_tokenizer
+    parts = " and ".join(name for name in ("normalizer", "pre_tokenizer") if _part(theirs, name) != _part(made, name))
     said = f"caution: {type(foreign).__name__} of transformers has a different {parts} from the file {file.name}"
     return (f"{said}; the backend huggingface runs the file itself",) if parts else ()
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)
-
-
-def _reason(error: Exception) -> str:
-    if "`trust_remote_code=True`" in str(error):
-        return "it brings Python code of its own; look at that, then set trust_remote_code: true"
-    return reason(error)
+def _part(pipeline: Tokenizer, name: str) -> Any:
+    """Return a part of a pipeline without what changes offsets alone."""
+    part = getattr(pipeline, name)
+    text = "null" if part is None else part.__getstate__().decode()
+    return json.loads(text, object_hook=lambda item: {k: v for k, v in item.items() if k != "trim_offsets"})
 
 
 def behind_the_contract(
@@ -116,9 +102,19 @@ def behind_the_contract(
         return PythonTokenizer(foreign, notes)
     try:
         source = with_special(foreign.backend_tokenizer.to_str(), special_tokens)
+        if _has_own_decode(foreign):
+            return OwnDecodeTokenizer(source, notes, foreign).with_chat(_chat(foreign))
         return make_tokenizer(source, notes, _chat(foreign))
     except ValueError as error:
         raise BackendError(f"its pipeline: {error}") from error
+
+
+def _has_own_decode(foreign: Any) -> bool:
+    """Tell whether a class, or its pipeline as CLIP's, decodes otherwise than the pipeline's file."""
+    from transformers import PreTrainedTokenizerFast
+
+    own = (getattr(type(foreign), name) is not getattr(PreTrainedTokenizerFast, name) for name in ("decode", "_decode"))
+    return any(own) or "decode" in getattr(foreign.backend_tokenizer, "__dict__", {})
 
 
 def _chat(foreign: Any) -> JinjaChat | None:
@@ -130,23 +126,69 @@ def _chat(foreign: Any) -> JinjaChat | None:
     return JinjaChat(template, tuple(names.items()))
 
 
-def digest(foreign: Any) -> str:
-    """Return the sha256 of a pipeline of ``tokenizers`` and its chat template; empty for Python code."""
-    if not foreign.is_fast:
-        return ""
-    return hashlib.sha256(f"{foreign.backend_tokenizer.to_str()}{_chat(foreign) or ''}".encode()).hexdigest()
+class _DecodesAsItsClass:
+    """What the class of the library decodes; the bytes of its ids are unknown."""
+
+    _foreign: Any
+    vocab_size: int
+    lossless = False
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        check_ids(ids, self.vocab_size)
+        text: str = self._foreign.decode(list(ids), **_given(self._foreign.decode))
+        return text
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
+        return [self.decode(ids[start:end]) for start, end in pairwise(ends)]
+
+    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
+        from transformers.generation.streamers import TextStreamer
+
+        shown: list[str] = []
+        stream = TextStreamer(self._foreign, **_given(self._foreign.decode))
+        stream.on_finalized_text = lambda text, stream_end=False: shown.append(text)  # noqa: ARG005 - it would print
+        for token_id in ids:
+            check_id(token_id, self.vocab_size)
+            stream.put(np.array([token_id]))
+            yield shown.pop()
+        stream.end()
+        yield shown.pop()
 
 
-class PythonTokenizer(EncodesAroundSpecial):
+def _given(decode: Callable[..., str]) -> dict[str, bool]:
+    """Return what a ``decode`` takes of the options under which it leaves the text as it is."""
+    names = signature(decode).parameters
+    every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
+    options = ("skip_special_tokens", "clean_up_tokenization_spaces")
+    return {option: False for option in options if every or option in names}
+
+
+class OwnDecodeTokenizer(_DecodesAsItsClass, HuggingFaceTokenizer):
+    """A pipeline of ``tokenizers`` whose class decodes by itself."""
+
+    def __init__(self, source: str, notes: tuple[str, ...], foreign: Any) -> None:
+        super().__init__(source, notes)
+        self._foreign = foreign
+        self.lossless = False
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _own_decode, (self._source, self._given_notes, self._foreign, self._chat)
+
+
+def _own_decode(source: str, notes: tuple[str, ...], foreign: Any, chat: JinjaChat | None) -> HuggingFaceTokenizer:
+    return OwnDecodeTokenizer(source, notes, foreign).with_chat(chat)
+
+
+class PythonTokenizer(_DecodesAsItsClass, EncodesAroundSpecial):
     """Ordinary text through a tokenizer that is written in Python, such as ByT5's.
 
     Special tokens are recognised only where the caller allows them. Added tokens that are not special are found here,
-    because the library has one switch for both. The bytes of its ids are unknown.
+    because the library has one switch for both.
     """
 
     encode_chat: Callable[..., list[int]]
     identity: str
-    lossless = False
     thread_safe = False
     """Unknown for Python code."""
 
@@ -172,25 +214,8 @@ class PythonTokenizer(EncodesAroundSpecial):
             raise ValueError(f"the chat template refuses the conversation: {error}") from error
         return ids
 
-    def decode_stream(self, ids: Iterable[int], /) -> Iterator[str]:
-        from transformers.generation.streamers import TextStreamer
-
-        shown: list[str] = []
-        stream = TextStreamer(self._foreign, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        stream.on_finalized_text = lambda text, stream_end=False: shown.append(text)  # noqa: ARG005 - it would print
-        for token_id in ids:
-            check_id(token_id, self.vocab_size)
-            stream.put(np.array([token_id]))
-            yield shown.pop()
-        stream.end()
-        yield shown.pop()
-
     def encode(self, text: str, /) -> list[int]:
         if self._defined.in_text(text):
             return self._defined.encode(text, self.encode, allowed_special="all")
         ids: list[int] = self._foreign.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
-
-    def decode(self, ids: Sequence[int], /) -> str:
-        text: str = self._foreign.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        return text

@@ -41,12 +41,13 @@ def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
     return with_added_special(made, options.special_tokens)
 
 
-_TEKKEN: Final = "this looks like a Tekken file, which no backend loads by path; open mistral:tekken_240911 instead"
-
 _PUBLISHED: Final = {
     "mistral-7b-v1": "v1",
     "mistral-7b-v3": "v3",
     "mistral-nemo": "tekken_240718",
+    "mistral-v2": "v2",
+    "mistral-v7": "v7",
+    "mistral-v7m1": "v7m1",
     "tekken-2411": "tekken_240911",
 }
 
@@ -59,7 +60,6 @@ SPEC = plugin.BackendSpec(
     requires=("mistral-common",),
     install=install("mistral"),
     main="vocabulary",
-    files=(plugin.FileKind(".json", marks=r'\s*\{\s*"config"\s*:', refusal=_TEKKEN),),
     published={name: {"vocabulary": vocabulary} for name, vocabulary in _PUBLISHED.items()},
     verified=proofs("mistral"),
 )

@@ -12,6 +12,7 @@ from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tiktoken_ranks import (
     DEFAULT_SPLIT,
     RANKS_FILES,
+    known_split,
     ranks_of,
     read_pattern,
     read_ranks,
@@ -49,6 +50,7 @@ __all__ = [
     "EXPORTS",
     "RANKS_FILES",
     "Parts",
+    "known_split",
     "ranks_of",
     "read_gpt2_files",
     "read_pattern",

@@ -23,7 +23,10 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
 _SHOWN: Final = 40
-RANKS_FILES: Final = (FileKind(".tiktoken"), FileKind(".model", marks=r"[A-Za-z0-9+/]+={0,2} [0-9]+\r?\n"))
+RANKS_FILES: Final = (
+    FileKind(".tiktoken"),
+    FileKind(marks=r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==) [0-9]+\r?\n"),
+)
 """Files of ranks; a ``.model`` may be one, too, as in Llama 3."""
 
 _EMPTY: Final = b"="  # base64 has no letters for no bytes
@@ -54,8 +57,13 @@ class RanksFile(NamedTuple):
 def read_ranks_file(path: Path, pattern: str | None = None) -> RanksFile:
     """Read a file of ranks and its split: the requested, the published, or the exported one."""
     ranks = read_ranks(path)
-    pattern = pattern or _PUBLISHED.get(_sha256(path)) or read_pattern(path)
+    pattern = pattern or known_split(path)
     return RanksFile(ranks, pattern or DEFAULT_SPLIT, () if pattern else (_ASSUMED,))
+
+
+def known_split(path: Path) -> str | None:
+    """Return the split of a published or an exported file; ``None`` if it is not known."""
+    return _PUBLISHED.get(_sha256(path)) or read_pattern(path)
 
 
 def _sha256(path: Path) -> str:

@@ -15,10 +15,12 @@ class TokbenchError(Exception):
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One thing that is wrong with the input.
+    """One thing that is wrong with the input; a name that the message itself has is not written before it.
 
     >>> print(Problem("run.yaml:3:5", "unknown key 'metric'; did you mean 'metrics'?"))
     run.yaml:3:5: unknown key 'metric'; did you mean 'metrics'?
+    >>> print(Problem("gpt-x", "unknown tokenizer 'gpt-x'; did you mean 'gpt-4'?"))
+    unknown tokenizer 'gpt-x'; did you mean 'gpt-4'?
     """
 
     where: str
@@ -27,7 +29,9 @@ class Problem:
     """The fault, and the fix."""
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.message}" if self.where else self.message
+        cause = self.message.partition(";")[0]
+        said = not self.where or repr(self.where) in cause or cause.startswith(f"{self.where}:")
+        return self.message if said else f"{self.where}: {self.message}"
 
 
 class InputError(TokbenchError):

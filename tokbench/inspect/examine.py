@@ -59,7 +59,7 @@ class Inspection:
     kinds: dict[str, int] = field(default_factory=dict)
     """Add up to ``vocab_size``."""
     scripts: dict[str, int] = field(default_factory=dict)
-    """Text, by the script of its letters."""
+    """Text, by its script."""
     longest: list[Token] = field(default_factory=list)
 
     @property

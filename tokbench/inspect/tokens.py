@@ -26,11 +26,13 @@ _KINDS: Final = {
     "digits": regex.compile(r" ?\p{N}+"),
     "punctuation": regex.compile(r" ?[\p{P}\p{S}]+"),
 }
-_SCRIPTS: Final = (
+_IN_USE: Final = (
     "Latin Han Cyrillic Arabic Hangul Hiragana Katakana Devanagari Hebrew Greek Thai Bengali Tamil Telugu Kannada "
-    "Malayalam Gujarati Gurmukhi Oriya Sinhala Armenian Georgian Khmer Lao Myanmar Tibetan Ethiopic Mongolian "
-    "Syriac Thaana Cherokee Canadian_Aboriginal Tifinagh Bopomofo Yi"
+    "Malayalam Gujarati Gurmukhi Oriya Sinhala Armenian Georgian Khmer Lao Myanmar Tibetan Ethiopic Thaana Bopomofo"
 ).split()
+"""The recommended scripts of UAX #31."""
+
+_LIMITED_USE: Final = "Mongolian Syriac Cherokee Canadian_Aboriginal Tifinagh Yi".split()
 
 
 class TokenKind(StrEnum):
@@ -101,18 +103,33 @@ def kind_of(data: bytes) -> TokenKind:
 
 
 def script_of(text: str) -> str:
-    """Return the Unicode script of the letters; ``none`` without letters, ``several`` for several scripts.
+    r"""Return the Unicode script of the characters; ``none`` if all are common, ``several`` for several scripts.
 
-    >>> script_of(" naïve"), script_of("東京タワー"), script_of(" 42")
-    ('Latin', 'several', 'none')
+    A mark or letter that several scripts share has that of the characters around it, and alone its only script of those
+    in wide use, such as Arabic for a fatha.
+
+    >>> script_of(" naïve"), script_of("タワー"), script_of("東京タワー"), script_of(" 42"), script_of("\u093f")
+    ('Latin', 'Katakana', 'several', 'none', 'Devanagari')
+    >>> script_of("\u064e"), script_of("e\u0301"), script_of("\u0301")
+    ('Arabic', 'Latin', 'none')
     """
-    scripts = {_script(char) for char in text if char.isalpha()}
+    scripts = set(map(_script, text)) - {""} or set(map(_script_of_shared, text)) - {""}
     return "none" if not scripts else scripts.pop() if len(scripts) == 1 else "several"
 
 
 @lru_cache(maxsize=1 << 17)
 def _script(char: str) -> str:
-    return next((name for name in _SCRIPTS if regex.match(rf"\p{{Script={name}}}", char)), "other")
+    if regex.match(r"[\p{Common}\p{Inherited}\p{Unknown}]", char):
+        return ""
+    return next((name for name in _IN_USE + _LIMITED_USE if regex.match(rf"\p{{Script={name}}}", char)), "other")
+
+
+@lru_cache
+def _script_of_shared(char: str) -> str:
+    if not regex.match(r"[\p{L}\p{M}]", char):
+        return ""
+    names = [name for name in _IN_USE if regex.match(rf"\p{{Script_Extensions={name}}}", char)]
+    return names[0] if len(names) == 1 else ""
 
 
 def junk(data: bytes) -> str:

@@ -67,7 +67,7 @@ class Grammar:
     Resolved(backend='tokbench_bpe', options={'encoding': 'cl100k_base'})
     >>> grammar.resolve("lama-3")
     Traceback (most recent call last):
-    tokbench.foundation.errors.InputError: lama-3: unknown tokenizer 'lama-3'; did you mean 'llama-3'?
+    tokbench.foundation.errors.InputError: unknown tokenizer 'lama-3'; did you mean 'llama-3'?
     """
 
     registry: Registry

@@ -202,7 +202,9 @@ def check(tokenizer: Tokenizer, files: Mapping[str, Path], backend: str, texts: 
     special = _special(tokenizer)
     model = _model(files)
     names = [re.escape(name) for name in [_unknown_token(model)] if name and name not in special]
-    names += ["<0x[0-9A-F]{2}>"] * (model.get("type") == "Unigram" and bool(model.get("byte_fallback")))
+    names += ["<0x[0-9A-F]{2}>"] * bool(
+        model.get("byte_fallback") and (model.get("type") == "Unigram" or model.get("ignore_merges"))
+    )
     own = load_registry().backends.get(backend)
     known = {*_READ_BY, *[OWN_FORMAT] * (own.load is not None and "path" in own.load_options.model_fields)}
     others = {form: _reader(form, path, backend, special) for form, path in files.items() if form in known}

@@ -6,7 +6,7 @@ vocabularies shuffle the bytes, leave gaps, or come as bare ranks from which the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,24 +49,6 @@ class Vocabulary:
         merges = tuple((left, right, FIRST_MERGE + rank) for rank, (left, right) in enumerate(pairs))
         return cls(tuple(token_bytes_of(pairs)), tuple(range(FIRST_MERGE)), merges)
 
-    def cut(self, size: int) -> Vocabulary:
-        """Return the vocabulary of the bytes and the first merges, with ids as training gives them."""
-        most = FIRST_MERGE + len(self.merges)
-        if not FIRST_MERGE <= size <= most:
-            raise ValueError(
-                f"the vocabulary has {most} tokens that merges make of bytes, so it cannot be cut to {size}"
-            )
-        new = {token_id: byte for byte, token_id in enumerate(self.byte_ids)}
-        pairs = []
-        for rank, (left, right, made) in enumerate(self.merges[: size - FIRST_MERGE]):
-            if left not in new or right not in new:
-                raise ValueError(
-                    f"merge {rank} comes before those that make its halves, so the first ones cannot be kept"
-                )
-            pairs.append((new[left], new[right]))
-            new.setdefault(made, FIRST_MERGE + rank)
-        return Vocabulary.trained(pairs)
-
     @property
     def is_trained(self) -> bool:
         """True if ids follow ranks: bytes first, then one id per merge."""
@@ -87,6 +69,24 @@ class Vocabulary:
             if token:
                 ranks.setdefault(token, token_id)
         return ranks
+
+
+def missing_byte(known: Container[bytes]) -> int | None:
+    """Return the first byte without a token, or ``None`` for a whole byte-level vocabulary."""
+    return next((byte for byte in range(FIRST_MERGE) if bytes([byte]) not in known), None)
+
+
+def check_bytes(known: Container[bytes]) -> None:
+    """Refuse a vocabulary in which a byte has no token.
+
+    >>> check_bytes({b"a", b"b"})
+    Traceback (most recent call last):
+    ValueError: no token for the byte 0x00: not a whole byte-level vocabulary; get the file again
+    """
+    if (missing := missing_byte(known)) is not None:
+        raise ValueError(
+            f"no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary; get the file again"
+        )
 
 
 def token_bytes_of(merges: Sequence[Pair]) -> list[bytes]:

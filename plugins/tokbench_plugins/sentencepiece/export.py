@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from tokbench_plugins.bpe.formats.conditions import check_pieces, merges_of_halves
 from tokbench_plugins.sentencepiece.proto import (
     SPACE,
     Kind,
@@ -29,8 +30,11 @@ def tokenizer_json(model: bytes) -> dict[str, Any]:
         ValueError: the model cannot be converted.
     """
     pieces, kind, trainer, normalizer = read_pieces(model), kind_of(model), read_trainer(model), read_normalizer(model)
-    if kind not in _MODELS or trainer.space_is_suffix or any(piece.type is PieceType.UNUSED for piece in pieces):
-        raise ValueError("models of words, with unused pieces or treat_whitespace_as_suffix have no tokenizer.json")
+    if kind not in _MODELS or trainer.space_is_suffix:
+        raise ValueError(
+            "models of words or with treat_whitespace_as_suffix have no tokenizer.json; keep the .model file"
+        )
+    check_pieces("tokenizer.json" if kind is Kind.BPE else "tokenizer.json without merges", pieces)
     defined = [piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED]
     special = [(i, piece.text) for i, piece in enumerate(pieces) if piece.type is PieceType.CONTROL]
     switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
@@ -98,10 +102,8 @@ def _characters(pieces: Sequence[Piece]) -> dict[str, Any]:
 
 
 def _bpe(pieces: Sequence[Piece]) -> dict[str, Any]:
-    normal = {piece.text: (-piece.score, i) for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL}
-    halves = ((text[:at], text[at:]) for text in normal for at in range(1, len(text)))
-    pairs = [(left, right) for left, right in halves if left in normal and right in normal]
-    return {**_characters(pieces), "merges": sorted(pairs, key=lambda pair: normal["".join(pair)])}
+    merges = [(pieces[left].text, pieces[right].text) for left, right, _ in merges_of_halves(pieces)]
+    return {**_characters(pieces), "merges": merges}
 
 
 _MODELS: Final = {Kind.UNIGRAM: _unigram, Kind.BPE: _bpe, Kind.CHAR: _characters}

@@ -17,6 +17,7 @@ from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.formats.tiktoken_ranks import write_expression
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
+from tokbench_plugins.bpe.vocabulary import missing_byte
 
 _LONGEST_REASON = 160
 
@@ -191,5 +192,4 @@ def is_lossless(ranks: Mapping[bytes, int], pattern: str) -> bool:
     >>> is_lossless({bytes([b]): b for b in range(256)}, "gpt2"), is_lossless({b"a": 0}, "gpt2")
     (True, False)
     """
-    every_byte = all(bytes([byte]) in ranks for byte in range(256))
-    return every_byte and resolve_pattern(pattern) in PATTERNS.values()
+    return missing_byte(ranks) is None and resolve_pattern(pattern) in PATTERNS.values()

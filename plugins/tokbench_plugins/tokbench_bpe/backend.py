@@ -13,6 +13,7 @@ from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import GivenOptions
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
+from tokbench_plugins.bpe.recovery.order import first_merges
 from tokbench_plugins.proofs import proofs
 from tokbench_plugins.tiktoken.cache import MODEL, encoding_of_model, model_notes
 from tokbench_plugins.tokbench_bpe.vocabulary import (
@@ -42,7 +43,7 @@ def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
     vocabulary, special = given.vocabulary, given.special
     if options.vocab_size is not None:
         try:
-            vocabulary, special = vocabulary.cut(options.vocab_size), {}
+            vocabulary, special = first_merges(vocabulary, options.vocab_size), {}
         except ValueError as error:
             raise BackendError(f"vocab_size: {error}") from error
     tokenizer = BPETokenizer(vocabulary, given.pattern, special, engine=options.engine)

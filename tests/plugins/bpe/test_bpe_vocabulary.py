@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import train
+from tokbench_plugins.bpe.recovery.order import first_merges
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -35,7 +36,9 @@ def test_a_vocabulary_that_is_cut_is_the_one_that_training_gives_at_that_size(si
     documents = ["some words, somewhat worded", "low lower lowest", "été été HTTPServer's isn't 12345"]
     whole = Vocabulary.trained(train(documents, 299, "gpt4"))
     shuffled = _renumbered(whole, np.random.default_rng(0).permutation(299).tolist())
-    assert whole.cut(size) == shuffled.cut(size) == Vocabulary.trained(train(documents, size, "gpt4"))
+    assert (
+        first_merges(whole, size) == first_merges(shuffled, size) == Vocabulary.trained(train(documents, size, "gpt4"))
+    )
 
 
 def _renumbered(vocabulary, new):
@@ -46,8 +49,11 @@ def _renumbered(vocabulary, new):
     return Vocabulary(tuple(tokens), tuple(new[: len(vocabulary.byte_ids)]), merges)
 
 
-def test_first_merges_that_need_later_ones_cannot_be_kept():
+def test_first_merges_are_those_that_an_engine_does():
     whole = Vocabulary.trained([(104, 105), (256, 33)])
     turned = Vocabulary(whole.tokens, whole.byte_ids, whole.merges[::-1])
-    with pytest.raises(ValueError, match="merge 0 comes before those that make its halves"):
-        turned.cut(257)
+    assert first_merges(turned, 258).tokens[256:] == (b"hi", b"hi!")  # an engine does it when its half is there
+    looked_up = Vocabulary((*whole.tokens, b"abc"), whole.byte_ids, whole.merges, frozenset({258}))
+    assert first_merges(looked_up, 258) == whole
+    with pytest.raises(ValueError, match="no merge makes b'abc'"):
+        first_merges(looked_up, 259)

@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.plugin import BackendError
+from tokbench_plugins.sentencepiece.proto import PieceType
 
 _KEY = "tokenizer.ggml."
+_OTHER_KEYS = {
+    "general_name": "general.name",
+    "normalizer_lowercase": f"{_KEY}normalizer.lowercase",
+    "normalizer_strip_accents": f"{_KEY}normalizer.strip_accents",
+}
+
+
+def _key(name: str) -> str:
+    return _OTHER_KEYS.get(name, _KEY + name)
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,21 @@ class GGUFTokenizer:
     remove_extra_whitespaces: bool = False
     precompiled_charsmap: tuple[int, ...] = ()
     unknown_token_id: int | None = None
+    normalizer_lowercase: bool = True
+    normalizer_strip_accents: bool | None = None
+    """By default as ``normalizer_lowercase``."""
+    general_name: str = ""
+    """Of the model; llama.cpp treats Phi-3's tokens by it."""
+
+    @property
+    def typed_tokens(self) -> list[tuple[str, int]]:
+        """The name and the type of each token."""
+        return list(zip(self.tokens, self.token_type or [PieceType.NORMAL] * len(self.tokens), strict=True))
+
+    @property
+    def defined(self) -> dict[str, int]:
+        """The user-defined tokens by name."""
+        return {name: i for i, (name, kind) in enumerate(self.typed_tokens) if kind == PieceType.USER_DEFINED}
 
 
 def write_gguf(path: Path, content: GGUFTokenizer) -> None:
@@ -37,13 +62,13 @@ def write_gguf(path: Path, content: GGUFTokenizer) -> None:
     for field in fields(content):
         value = getattr(content, field.name)
         if isinstance(value, bool):
-            writer.add_bool(_KEY + field.name, value)
+            writer.add_bool(_key(field.name), value)
         elif isinstance(value, int):
-            writer.add_uint32(_KEY + field.name, value)
+            writer.add_uint32(_key(field.name), value)
         elif isinstance(value, tuple) and value:
-            writer.add_array(_KEY + field.name, list(value))
+            writer.add_array(_key(field.name), list(value))
         elif isinstance(value, str) and value:
-            writer.add_string(_KEY + field.name, value)
+            writer.add_string(_key(field.name), value)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -59,8 +84,8 @@ def read_gguf(path: Path) -> GGUFTokenizer:
         entries = GGUFReader(path).fields
         content: dict[str, Any] = {}
         for field in fields(GGUFTokenizer):
-            if _KEY + field.name in entries:
-                value = entries[_KEY + field.name].contents()
+            if _key(field.name) in entries:
+                value = entries[_key(field.name)].contents()
                 content[field.name] = tuple(value) if isinstance(value, list) else value
     except OSError as error:
         raise BackendError(f"{path}: {error.strerror}") from error

@@ -42,7 +42,7 @@ _SCRIPTS: Final = (
     *("Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Thai"),
     *("Han", "Hiragana", "Katakana", "Hangul"),
 )
-_REST: Final = {"several": "several scripts", "other": "one of the other scripts", "none": "no letters"}
+_REST: Final = {"several": "several scripts", "other": "one of the other scripts", "none": "no script"}
 
 
 def _kind_id(kind: TokenKind) -> str:
@@ -67,11 +67,11 @@ VALUES: Final = (
             "share of text tokens",
             label=f"{name} tokens" if name in _SCRIPTS else f"tokens of {_REST[name]}",
         ).means(
-            f"ids with letters of {name if name in _SCRIPTS else _REST[name]} / ids whose bytes are text"
+            f"ids with characters of {name if name in _SCRIPTS else _REST[name]} / ids whose bytes are text"
             if name != "none"
-            else "ids without letters / ids whose bytes are text",
+            else "ids of common characters alone / ids whose bytes are text",
             "Share of the ids whose bytes are UTF-8 on their own, special tokens aside; by the Unicode property Script "
-            "of their letters. The scripts add up to 1.",
+            "of their characters. The scripts add up to 1.",
         )
         for name in (*_SCRIPTS, *_REST)
     ),
@@ -130,7 +130,7 @@ def _script(text: str) -> str:
 
 SPEC: Final = MetricFamily(
     name="composition",
-    summary="what a vocabulary is made of: kinds of tokens, and scripts of their letters",
+    summary="what a vocabulary is made of: kinds of tokens, and scripts of their characters",
     text=Composition,
     values=VALUES,
 )

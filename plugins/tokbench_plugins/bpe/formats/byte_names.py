@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final
 
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Vocabulary
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Vocabulary, check_bytes
 
 
 def _alphabet() -> str:
@@ -42,26 +42,9 @@ def bytes_of_name(name: str) -> bytes:
 
 
 def names_of(parts: Parts) -> dict[str, int]:
-    """Return the ids of all ordinary tokens by their spelling, in order of id.
-
-    Raises:
-        ValueError: two ids, special tokens included, would have the same spelling.
-    """
-    names: dict[str, int] = {}
-    empty_id = parts.vocabulary.empty_id
-    for token_id, token in enumerate(parts.vocabulary.tokens):
-        if (token or token_id == empty_id) and names.setdefault(name_of_bytes(token), token_id) != token_id:
-            known = names[name_of_bytes(token)]
-            raise ValueError(
-                f"ids {known} and {token_id} both have the bytes {token!r}, and the format has one id for them"
-            )
-    for name, token_id in parts.special.ids.items():
-        if name in names:
-            raise ValueError(
-                f"special token {name!r} (id {token_id}) is spelled like the ordinary token "
-                f"{bytes_of_name(name)!r} (id {names[name]}); give it another name, such as '<|{name}|>'"
-            )
-    return names
+    """Return the ids of all ordinary tokens by their spelling, in order of id."""
+    tokens, empty_id = parts.vocabulary.tokens, parts.vocabulary.empty_id
+    return {name_of_bytes(token): i for i, token in enumerate(tokens) if token or i == empty_id}
 
 
 def named_merges(vocabulary: Vocabulary) -> list[tuple[str, str]]:
@@ -96,7 +79,5 @@ def _tokens_by_id(ids: Mapping[str, int]) -> tuple[bytes, ...]:
         if tokens[token_id]:
             raise ValueError(f"{name_of_bytes(tokens[token_id])!r} and {name!r} have the same id, {token_id}")
         tokens[token_id] = bytes_of_name(name)
-    for byte, character in enumerate(BYTE_TO_CHARACTER):
-        if character not in ids:
-            raise ValueError(f"no token for the byte 0x{byte:02x} ({character!r}): not a whole byte-level vocabulary")
+    check_bytes(set(tokens))
     return tuple(tokens)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from tokbench.foundation.errors import BackendError
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of
+from tokbench_plugins.bpe.formats.conditions import GGUF_SPLITS, check_format
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.patterns import PATTERNS
-
-_SPLITS: Final = {PATTERNS["gpt2"]: "gpt-2", PATTERNS["gpt4"]: "dbrx"}
-"""llama.cpp's names; its ``gpt-4o`` splits letters outside of ASCII otherwise than ``o200k``."""
+from tokbench_plugins.bpe.patterns import resolve_pattern
 
 _NORMAL, _CONTROL, _UNUSED = 1, 3, 5
 
@@ -22,14 +19,15 @@ def write_gguf_file(path: Path, parts: Parts) -> None:
         from gguf import GGUFWriter
     except ImportError as error:
         raise BackendError(f"{path}: GGUF is written by the package gguf; pip install gguf") from error
-    split = _SPLITS.get(PATTERNS.get(parts.pattern or "", parts.pattern or ""))
-    if split is None or parts.vocabulary.whole_chunks:
-        raise BackendError(f"{path}: llama.cpp knows no such split; train with pattern gpt2 or gpt4")
+    try:
+        check_format("gguf", parts)
+    except ValueError as error:
+        raise BackendError(f"{path}: cannot be written as GGUF: {error}") from error
     by_id = {token_id: name for name, token_id in names_of(parts).items()} | dict(parts.special.names)
     ids = range(max(by_id) + 1)
     writer = GGUFWriter(path, "llama")
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(split)
+    writer.add_tokenizer_pre(GGUF_SPLITS[resolve_pattern(str(parts.pattern))])
     writer.add_token_list([by_id.get(token_id, f"[unused{token_id}]") for token_id in ids])
     kinds = [_CONTROL if i in parts.special.names else _NORMAL if i in by_id else _UNUSED for i in ids]
     writer.add_token_types(kinds)

@@ -13,6 +13,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import read_file, write_atomically
 from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, named_merges, names_of, vocabulary_of_names
+from tokbench_plugins.bpe.formats.conditions import check_format
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.special import SpecialTokens
@@ -60,24 +61,11 @@ def _read_merges(path: Path) -> dict[int, tuple[str, str]]:
 def write_gpt2_files(encoder: Path, vocab: Path, parts: Parts) -> None:
     """Write both files, each whole or not at all; they do not contain the pattern."""
     try:
-        names = _names_with_special(parts)
+        check_format("gpt2", parts)
     except ValueError as error:
         raise BackendError(f"{encoder}: cannot be written as encoder.json: {error}") from error
-    by_id = dict(sorted(names.items(), key=lambda entry: entry[1]))
+    by_id = dict(sorted((names_of(parts) | dict(parts.special.ids)).items(), key=lambda entry: entry[1]))
     lines = [_HEADER, *(f"{left} {right}" for left, right in named_merges(parts.vocabulary)), ""]
     # The merges first: an encoder.json whose merges are missing would be taken for all special tokens.
     write_atomically(vocab, "\n".join(lines).encode())
     write_atomically(encoder, json.dumps(by_id).encode("ascii"))
-
-
-def _names_with_special(parts: Parts) -> dict[str, int]:
-    names = names_of(parts)
-    vocabulary = parts.vocabulary
-    made = {made for _, _, made in vocabulary.merges} | {*vocabulary.byte_ids, vocabulary.empty_id}
-    for token_id in names.values():
-        if token_id not in made:
-            raise ValueError(
-                f"no merge makes {vocabulary.tokens[token_id]!r} (id {token_id}), so it would be read as a special "
-                "token; save it as tokenizer.json"
-            )
-    return names | dict(parts.special.ids)

@@ -17,9 +17,10 @@ from typing import Final, NamedTuple
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import read_file, write_atomically
 from tokbench.tokenizers.backend import FileKind
+from tokbench_plugins.bpe.formats.conditions import check_format
+from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
-from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe.vocabulary import Vocabulary, check_bytes
 
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
 _SHOWN: Final = 40
@@ -118,11 +119,10 @@ def read_ranks(path: Path) -> dict[bytes, int]:
             )
         ranks[data] = value
         taken.add(value)
-    missing = next((b for b in range(256) if bytes([b]) not in ranks), None)
-    if missing is not None:
-        raise BackendError(
-            f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary; get the file again"
-        )
+    try:
+        check_bytes(ranks)
+    except ValueError as error:
+        raise BackendError(f"{path}: {error}") from error
     return ranks
 
 
@@ -145,22 +145,5 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     """Return the ranks from which tiktoken gets the ids of a vocabulary."""
-    ranks = vocabulary.ranks
-    if len(ranks) != sum(map(bool, vocabulary.tokens)):
-        twice = next(i for i, token in enumerate(vocabulary.tokens) if token and ranks[token] != i)
-        token = vocabulary.tokens[twice]
-        raise ValueError(
-            f"ids {ranks[token]} and {twice} both have the bytes {token!r}, and a .tiktoken file has one of them"
-        )
-    implied = vocabulary_of_ranks(ranks)
-    if implied.merges != vocabulary.merges:
-        raise ValueError(
-            "a .tiktoken file merges in order of ids, but this vocabulary does not; save it as tokenizer.json"
-        )
-    if not implied.whole_chunks <= vocabulary.whole_chunks:
-        missing = min(implied.whole_chunks - vocabulary.whole_chunks)
-        raise ValueError(
-            f"tiktoken would encode {vocabulary.tokens[missing]!r} as id {missing}, which no merge makes here; save "
-            "it as tokenizer.json"
-        )
-    return ranks if vocabulary.empty_id is None else ranks | {b"": vocabulary.empty_id}
+    check_format("tiktoken", Parts(vocabulary))
+    return vocabulary.ranks if vocabulary.empty_id is None else vocabulary.ranks | {b"": vocabulary.empty_id}

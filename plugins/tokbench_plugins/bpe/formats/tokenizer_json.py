@@ -16,6 +16,7 @@ from typing import Any, Final
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import write_atomically
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of, vocabulary_of_names
+from tokbench_plugins.bpe.formats.conditions import check_format
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
 from tokbench_plugins.bpe.formats.parts import Parts
@@ -37,11 +38,8 @@ def write_tokenizer_json(path: Path, parts: Parts) -> None:
 
 def tokenizer_json(parts: Parts) -> dict[str, Any]:
     """Return the content of the file."""
-    names = names_of(parts)
-    vocabulary = parts.vocabulary
-    if vocabulary.whole_chunks and (lost := not_merged(vocabulary) - vocabulary.whole_chunks):
-        # 'ignore_merges' looks up every chunk first, and knows no exception.
-        raise ValueError(f"{vocabulary.tokens[min(lost)]!r} (id {min(lost)}) would be given to a chunk of these bytes")
+    check_format("huggingface", parts)
+    names, vocabulary = names_of(parts), parts.vocabulary
     special = sorted(parts.special.ids.items(), key=lambda entry: entry[1])
     if [token_id for _, token_id in special] != list(range(len(names), len(names) + len(special))):
         # The library ignores the ids of added tokens and numbers them after the vocabulary, unless the vocabulary
@@ -82,7 +80,6 @@ def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
     expression = resolve_pattern(pattern)
     if expression == PATTERNS["gpt2"]:
         return {**_BYTE_LEVEL, "use_regex": True}
-    check_shared_dialect(expression)
     split = {"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": False}
     return {"type": "Sequence", "pretokenizers": [split, {**_BYTE_LEVEL, "use_regex": False}]}
 

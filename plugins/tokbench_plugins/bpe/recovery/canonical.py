@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tokbench_plugins.bpe.fast.encode import merge_ids
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
 
 def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
@@ -13,11 +15,13 @@ def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
     >>> not_merged(Vocabulary(tuple(tokens), tuple(range(256)), ((97, 98, 256), (256, 99, 257))))
     frozenset({258})
     """
-    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
-    made = [made for _, _, made in vocabulary.merges]
     single = vocabulary.byte_ids
-    return frozenset(
-        token_id
-        for token_id, token in enumerate(vocabulary.tokens)
-        if token and merge_ids([single[byte] for byte in token], rank_of, made) != [token_id]
-    )
+    units = {i: [single[byte] for byte in token] for i, token in enumerate(vocabulary.tokens) if token}
+    return not_built(units, vocabulary.merges)
+
+
+def not_built(units: Mapping[int, Sequence[int]], merges: Sequence[Merge]) -> frozenset[int]:
+    """Return the ids that merges do not make of exactly their units."""
+    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(merges)}
+    made = [made for _, _, made in merges]
+    return frozenset(i for i, some in units.items() if merge_ids(list(some), rank_of, made) != [i])

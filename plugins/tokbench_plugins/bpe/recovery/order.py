@@ -13,7 +13,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import is_utf8
 from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.recovery.recovered import Candidate
-from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 Merges = tuple[tuple[int, ...], ...]
 """The ids of the parts of each merge: two, or more for a token that a whole chunk is looked up as."""
@@ -87,10 +87,41 @@ def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:
     """
     byte_ids, tokens = vocabulary.byte_ids, vocabulary.tokens
     parts_first = all(max(left, right) < made for left, right, made in vocabulary.merges)
-    if vocabulary.is_trained and parts_first and len(set(tokens)) == len(tokens):  # so it is out of every trainer
+    unique = len(set(tokens)) == len(tokens)
+    if vocabulary.is_trained and parts_first and unique and not vocabulary.whole_chunks:  # as every trainer makes it
         return tuple((left, right) for left, right, _ in vocabulary.merges)
     candidates = listed(
         vocabulary.merges, vocabulary.whole_chunks, lambda token_id: [byte_ids[byte] for byte in tokens[token_id]]
     )
     whole = vocabulary.whole_chunks
     return in_order(candidates, lambda i: i in whole and is_utf8(tokens[i]))
+
+
+def first_merges(vocabulary: Vocabulary, size: int) -> Vocabulary:
+    """Return the vocabulary of the bytes and the first merges, with ids as training gives them.
+
+    Raises:
+        ValueError: there are fewer merges, or one of them is a token that no merge makes.
+        NoMergesError: they are not in order of rank.
+
+    >>> whole = Vocabulary.trained([(104, 105), (256, 33)])
+    >>> first_merges(whole, 257).tokens[256:]
+    (b'hi',)
+    """
+    merges = merges_of_vocabulary(vocabulary)
+    most = FIRST_MERGE + len(merges)
+    if not FIRST_MERGE <= size <= most:
+        raise ValueError(f"the vocabulary has {most} tokens that merges make of bytes, so it cannot be cut to {size}")
+    tokens, ids = vocabulary.tokens, vocabulary.ranks
+    new = {token_id: byte for byte, token_id in enumerate(vocabulary.byte_ids)}
+    pairs: list[Pair] = []
+    for parts in merges[: size - FIRST_MERGE]:
+        token = b"".join(tokens[part] for part in parts)
+        if len(parts) > 2:  # noqa: PLR2004 - a left and a right half
+            raise ValueError(
+                f"no merge makes {token!r}, to which a whole chunk is looked up; the backend cut keeps it: "
+                f"{{backend: cut, of: ..., size: {size}}}"
+            )
+        pairs.append((new[parts[0]], new[parts[1]]))
+        new[ids[token]] = FIRST_MERGE + len(pairs) - 1
+    return Vocabulary.trained(pairs)

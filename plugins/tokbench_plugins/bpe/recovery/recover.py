@@ -22,7 +22,7 @@ from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
 from tokbench_plugins.bpe.recovery.stored import recovered_once
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary, check_bytes
 
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
@@ -210,6 +210,4 @@ class Recovery:
 def _check(ranks: Mapping[bytes, int]) -> None:
     if len(set(ranks.values())) < len(ranks) or min(ranks.values(), default=0) < 0:
         raise ValueError("two tokens have the same id, or one has an id below 0")
-    for byte in range(FIRST_MERGE):
-        if bytes([byte]) not in ranks:
-            raise ValueError(f"no token for the byte 0x{byte:02x}: not a whole byte-level vocabulary")
+    check_bytes(ranks)

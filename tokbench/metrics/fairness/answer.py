@@ -48,7 +48,7 @@ def _premiums(tables: CellTables, corpus: str, cells: list[Cell]) -> Iterator[st
     known = reference in {cell.group for cell in shown}
     one = "" if known else f"{tables.language(corpus, reference) or reference} = 1: "
     yield f"{one}{' · '.join(said)} ({cells[0].tokenizer})"
-    if missing := [group for group in groups if group not in {cell.group for cell in cells}]:
+    if missing := [group for group in groups if group not in {reference, *(cell.group for cell in cells)}]:
         yield f"no premium for {join([tables.language(corpus, group) or group for group in missing])}"
     if (documents := min(cell.n for cell in cells)) < LEAST_UNITS:
         yield f"no intervals: {documents} documents are too few"

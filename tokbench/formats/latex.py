@@ -109,7 +109,7 @@ def _names(head: str, names: Sequence[str], after: str = "") -> _Column:
 
 def _column(head: Sequence[str], cells: Sequence[DisplayCell], after: str = "", *, interval: bool = True) -> _Column:
     ends = [f" [{cell.interval}]" if interval and cell.interval else "" for cell in cells]
-    shown = [_BOLD * _width(cell.text + cell.marks + cell.share) for cell in cells]
+    shown = [_BOLD * _width(cell.text + cell.marks) for cell in cells]
     shown += [wide + _SMALL * _width(end) for wide, end in zip(shown, ends, strict=True)]
     first, *below = head
     width = max(min(_width(first + "xx"), _LONGEST), *shown, *map(_width, below))

@@ -310,10 +310,3 @@ class CellTables:
 
 def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
-
-
-def intervals_overlap(one: Cell, other: Cell) -> bool:
-    """Tell whether two intervals overlap; ``False`` without intervals."""
-    if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
-        return False
-    return one.ci_low <= other.ci_high and other.ci_low <= one.ci_high

@@ -9,7 +9,7 @@ from tokbench.measuring.metric import Role
 from tokbench.report.answer.answer import overall
 from tokbench.report.answer.line import AnswerLine
 from tokbench.report.answer.words import join
-from tokbench.report.tables import CellTables, has_interval
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell
 from tokbench.statistics.jackknife import LEAST_UNITS
 
@@ -64,5 +64,5 @@ def _most_equal(tables: CellTables, corpus: str) -> Iterator[str]:
 
 
 def _number(cell: Cell) -> str:
-    ends = f" [{cell.ci_low:.2f}, {cell.ci_high:.2f}]" if has_interval(cell) else ""
+    ends = f" [{cell.ci_low:.2f}, {cell.ci_high:.2f}]" if cell.ci_low is not None else ""
     return f"{cell.value:.2f}{ends}"

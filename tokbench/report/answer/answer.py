@@ -13,10 +13,11 @@ from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import Division, Kind, Slice, TextGroup, amount, divide, of_kind, text_groups
 from tokbench.report.answer.words import MOST_NAMES, join, more, percent
 from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
-from tokbench.report.tables import CellTables, has_interval, intervals_overlap
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import LEAST_UNITS
+from tokbench.statistics.standings import Verdict, standings
 
 _MOST_SLICES: Final = 8
 """With more slices than these, languages are counted and not listed."""
@@ -293,16 +294,16 @@ def _speed(tables: CellTables) -> Iterator[AnswerLine]:
         pool = [cell for cell in pool if returns[cell.tokenizer] == returns[pool[0].tokenizer]]
     if len(pool) < 2:  # noqa: PLR2004 - one alone is not the fastest
         return
-    top, *others = pool
-    value = top.value or 0.0
-    ties = [cell for cell in others if not (has_interval(cell) and has_interval(top)) or intervals_overlap(cell, top)]
-    among = f" of those that return {returns[top.tokenizer]}" if len(pool) < len(returns) else ""
-    said = f"{top.tokenizer} encodes {corpus} fastest{among}: {value:.3g} {top.unit}, "
-    said += f"{percent(value / (others[0].value or 1.0) - 1)} faster than {others[0].tokenizer}."
+    numbers = {cell.tokenizer: [tables.number(cell)] for cell in pool}
+    top, *others = standings(numbers, margin=tables.margin(metric))
+    ties = [each for each in others if each.verdict is not Verdict.BEHIND]
+    among = f" of those that return {returns[top.contender]}" if len(pool) < len(returns) else ""
+    said = f"{top.contender} encodes {corpus} fastest{among}: {top.value:.3g} {pool[0].unit}, "
+    said += f"{percent(others[0].gap.more)} faster than {others[0].contender}."
     if ties:
-        names = join([top.tokenizer, *(cell.tokenizer for cell in ties)])
-        said = f"{names} tie{among}: {value:.3g} {top.unit} on {corpus}."
-        if value > _NOISE * min(cell.value or 0.0 for cell in ties):
+        names = join([top.contender, *(each.contender for each in ties)])
+        said = f"{names} tie{among}: {top.value:.3g} {pool[0].unit} on {corpus}."
+        if top.value > _NOISE * min(each.value for each in ties):
             said = "Speeds are too noisy to rank."
     yield AnswerLine("Speed", (said,))
 

@@ -85,6 +85,8 @@ def divided(groups, weights=(), **config):
         ([group("de", 9000, 9), group("fi", 1000, 9)], {"de": 0.5, "fi": 0.5}, []),
         ([group("de", 40, 1)], {"de": 1.0}, []),
         ([group("de", 0, 0), group("fi", 0, 0)], {"de": 0.5, "fi": 0.5}, []),  # nothing is known
+        ([group("de", 9900), group("fi", 0)], {"de": 0.5, "fi": 0.5}, []),  # its size is not known
+        ([group("de", 9000), group("fi", 1000, 0)], {"de": 0.5, "fi": 0.5}, []),  # its documents are not
         ([group("de", 9900), group("fi", 50), group("sv", 49)], {"de": 1.0}, ["fi", "sv"]),
         ([group("de", 9900), group("fi", 50), group("sv", 50)], {"de": 0.5, "other languages": 0.5}, []),
         ([group("de", 9000), group("fi", 500, 5), group("sv", 500, 4)], {"de": 1.0}, ["fi", "sv"]),
@@ -126,6 +128,8 @@ def test_weights_that_are_given_are_respected():
     large = group("python", 4000, 60, Kind.CODE, "code")
     found = divided([group("de", 9000), large, *code], {"c": 20, "code": 80})
     assert found == ({"de": 0.2, "python": 0.4, "other code": 0.4}, [])
+    prose = [group(name, 10, 2, corpus="code") for name in ("fi", "sv")]
+    assert set(divided([group("de", 9000), large, *prose], {"c": 20, "code": 80})[0]) == {"de", "python", "languages"}
     both = [group("de", 9000), group("fi", 5, 1), group("sv", 9000, corpus="d"), group("no", 5, 1, corpus="d")]
     assert divided(both, {"c": 50, "d": 50})[0] == {"de": 0.25, "sv": 0.25, "fi": 0.25, "no": 0.25}
 

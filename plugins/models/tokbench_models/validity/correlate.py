@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tokbench.plugin.metrics import WHOLE, Outcome, StudyContext
 from tokbench.statistics.jackknife import holm
+from tokbench.statistics.standings import LEVEL
 from tokbench_models.language_models.block import BitsPerByte
 from tokbench_models.validity.block import HypothesisOutcome, RankCorrelation, Validity, ValidityClass
 from tokbench_models.validity.options import ALL_TOKENIZERS, Hypothesis, ValidityStudy
@@ -28,8 +29,6 @@ from tokbench_models.validity.rank_correlation import (
 )
 from tokbench_models.validity.scores import ReadScores, scores_target
 from tokbench_models.validity.targets import Target, bits_target
-
-_LEVEL = 0.05
 
 
 def correlate(context: StudyContext, study: ValidityStudy, scores: ReadScores) -> Outcome:
@@ -259,5 +258,5 @@ def _p_of(apart: float, low: float, high: float) -> float:
 def _decided(outcome: HypothesisOutcome, p_holm: float | None, side: float) -> HypothesisOutcome:
     if p_holm is None:
         return outcome
-    decided = p_holm <= _LEVEL and side
+    decided = p_holm <= LEVEL and side
     return replace(outcome, p_holm=p_holm, verdict="undecided" if not decided else "held" if side > 0 else "not held")

@@ -121,8 +121,6 @@ def rounded_range(pick: int, low: int, high: int) -> tuple[int, int]:
 
     >>> rounded_range(30_000, 23_870, 48_200), rounded_range(31_500, 31_200, 31_900)
     ((24000, 48000), (31200, 31900))
-    >>> rounded_range(32_768, 16_384, 32_768)
-    (17000, 32768)
     """
     first, last = _two_digits(low, np.ceil), _two_digits(high, np.floor)
     return (min(first, pick), max(last, pick)) if first <= last else (low, high)

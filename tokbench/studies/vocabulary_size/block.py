@@ -33,6 +33,7 @@ class SizeRow:
     """One size of a line on one group.
 
     Attributes:
+        line, corpus, group, vocab_size: the place.
         tokens: of the text.
         compression_ratio, ci_low, ci_high: bytes per token, with its 95% interval.
         entropy: of the tokens, bits.
@@ -64,6 +65,7 @@ class PackedCurve:
     """Every size of a line on one group.
 
     Attributes:
+        line, corpus, group: the place.
         bytes: of the text.
         base: the smallest size, without merges.
         units: the tokens at that size.
@@ -81,7 +83,12 @@ class PackedCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLoss:
-    """The losses of a line on a corpus: the largest share of characters lost, if known."""
+    """The losses of a line on a corpus.
+
+    Attributes:
+        line, corpus: the place.
+        lost: the largest share of characters lost, if known.
+    """
 
     line: str
     corpus: str
@@ -90,7 +97,12 @@ class SizeLoss:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeCost:
-    """One size of a vocabulary, and the tokens and FLOPs of a byte of text."""
+    """One size of a vocabulary.
+
+    Attributes:
+        vocab_size: the size.
+        tokens_per_byte, cost: tokens and FLOPs of a byte of text.
+    """
 
     vocab_size: int
     tokens_per_byte: float
@@ -102,6 +114,7 @@ class SizeAdvice:
     """The size of a line for a model, over all corpora together.
 
     Attributes:
+        model, line: their names.
         pick: the size to train.
         inside: the size to train of those that the training text supports, if it supports any.
         best: the size of least cost, which ``pick`` rounds.

@@ -11,7 +11,6 @@ from tokbench.results.reporter import ReporterSpec
 
 if TYPE_CHECKING:
     from tokbench.results.model import Results
-    from tokbench.studies.vocabulary_size.size_lines import SizeLines
 
 CURVE_COLUMNS = (
     "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
@@ -26,12 +25,13 @@ _OF_ROW: Final = (
 
 def curve_csv(results: Results) -> str:
     """Return the rows."""
+    return csv_text(CURVE_COLUMNS, _rows(results))
+
+
+def _rows(results: Results) -> Iterator[list[Any]]:
     from tokbench.studies.vocabulary_size.size_lines import SizeLines  # not with the list of formats
 
-    return csv_text(CURVE_COLUMNS, _rows(SizeLines(results)))
-
-
-def _rows(lines: SizeLines) -> Iterator[list[Any]]:
+    lines = SizeLines(results)
     taken = lines.study.best
     for line in lines.lines:
         for corpus in lines.corpora:

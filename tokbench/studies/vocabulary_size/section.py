@@ -63,13 +63,11 @@ def vocabulary_size_document(tables: CellTables) -> Section | None:
         Pane(corpus, _corpus_nodes(SizesOnCorpus(lines, corpus), f"sizes-{number}"))
         for number, corpus in enumerate(lines.corpora)
     ]
-    rows = [_line_row(line, number) for number, line in enumerate(lines.lines)]
-    study = lines.study
     nodes = [
         Paragraph(_EXPLANATION),
-        Table("Vocabularies", _LINE_COLUMNS, rows),
+        Table("Vocabularies", _LINE_COLUMNS, [_line_row(line, number) for number, line in enumerate(lines.lines)]),
         Chooser("Corpus of the vocabulary sizes", "sizes", panes),
-        *_model_nodes(study),
+        *_model_nodes(lines.study),
     ]
     return Section("vocabulary-size", "Vocabulary size", nodes)
 
@@ -81,9 +79,8 @@ def _model_nodes(study: VocabularySizes) -> list[Node]:
     for name, shape in study.models.items():
         model = Model(**shape)
         facts = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in shape.items())
-        optimum = law_range(model, tokens.get(name, 0.0))
-        outside = model.parameters_without_vocabulary
-        nodes.append(Paragraph(f"{name}: {facts}, parameters without vocabulary {outside:,}; by the law {optimum}."))
+        facts += f", parameters without vocabulary {model.parameters_without_vocabulary:,}"
+        nodes.append(Paragraph(f"{name}: {facts}; by the law {law_range(model, tokens.get(name, 0.0))}."))
     if study.left_out:
         reasons = "; ".join(f"{line} ({why})" for line, why in study.left_out.items())
         nodes.append(Paragraph(f"No size is advised for: {reasons}."))
@@ -116,9 +113,8 @@ def _line_row(line: SizeLine, number: int) -> Row:
         "ladder": f"{len(line.tokenizers)} sizes, each trained by itself",
         "point": "its own size",
     }
-    sizes = f"{line.smallest:,}", f"{line.largest:,}"
-    reason = TextCell(line=line.reason, look="prose")
-    return Row([ChartKey(line_key(number), line.line), known[line.kind], *sizes, reason])
+    sizes = known[line.kind], f"{line.smallest:,}", f"{line.largest:,}"
+    return Row([ChartKey(line_key(number), line.line), *sizes, TextCell(line=line.reason, look="prose")])
 
 
 def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
@@ -173,8 +169,7 @@ def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
     if not corpus.charts_by_group:
         return []
     lines: Line = [ChartKey(key, line) for line, key in corpus.line_keys]
-    charts = list(corpus.charts_by_group.values())
-    return [Heading("Each group", 4), Paragraph(lines, "legend"), Multiples(charts)]
+    return [Heading("Each group", 4), Paragraph(lines, "legend"), Multiples(list(corpus.charts_by_group.values()))]
 
 
 def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[Node]:

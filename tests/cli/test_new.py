@@ -87,7 +87,7 @@ def test_a_configuration_of_texts_runs(new):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("folder", "-t", "gpt-44"), "unknown tokenizer 'gpt-44'; did you mean 'gpt-4'?"),
+        (("folder", "-t", "lama-3"), "unknown tokenizer 'lama-3'; did you mean 'llama-3'?"),
         (("empty", "-t", "utf8_bytes"), "no file matches 'empty/**/*'"),
         (("folders",), "no shipped suite is called 'folders'"),
     ],

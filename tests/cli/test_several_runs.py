@@ -67,7 +67,7 @@ def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder)
         "two.yaml:7:37: vocabulary: ",
         "bad.yaml:1:6: not YAML: ",
         "nothing.yaml: cannot be read: ",
-        "quikstart: no such file, ",
+        "no such file, and no ",
     ]
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
     assert files() == []

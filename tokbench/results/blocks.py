@@ -63,8 +63,9 @@ class RunConfig:
     practical_margin: float = MARGIN
     """A smaller difference in tokens is a tie."""
     least_share: float = LEAST_SHARE
-    """A group with a smaller share of the bytes does not count alike; nor does one with fewer ``least_documents``."""
+    """A group with a smaller share of the bytes does not count alike."""
     least_documents: int = LEAST_DOCUMENTS
+    """A group with fewer documents does not count alike."""
     most_lost: float = MOST_LOST
     """The highest character error rate of a tokenizer that is ranked."""
 

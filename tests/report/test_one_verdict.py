@@ -169,3 +169,8 @@ def test_copies_are_said_to_be_one_vocabulary():
     for name in ("a", "copy"):
         results.tokenizers[name] = replace(results.tokenizers[name], sha256={"vocabulary": "ab"})
     assert "a and copy are the same vocabulary." in answer_of(CellTables(results)).sentences
+
+
+def test_copies_in_a_short_text_lack_no_interval():
+    results = answer_runs.made_up({"prose": {"de": {"a": 4.5, "copy": 4.5}}}, documents={"de": 3})
+    assert not any("No intervals" in sentence for sentence in answer_of(CellTables(results)).sentences)

@@ -63,7 +63,7 @@ class RunConfig:
     least_share: float = LEAST_SHARE
     """A group with a smaller share of the bytes does not count alike."""
     least_documents: int = LEAST_DOCUMENTS
-    """Nor does a group of fewer documents."""
+    """A group with fewer documents does not count alike."""
     most_lost: float = MOST_LOST
     """The largest share of characters lost of a tokenizer that is ranked."""
 

@@ -28,7 +28,7 @@ def test_every_door_gives_one_answer(number, tmp_path):
         hub = {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HOME": str(tmp_path / "home")}
         done = subprocess.run(
             [sys.executable, hub_folders.__file__, str(tmp_path)],
-            env={**os.environ, **hub, "NO_PROXY": "*", "no_proxy": "*"},
+            env={**os.environ, **hub, "NO_PROXY": "*", "no_proxy": "*", "TIKTOKEN_CACHE_DIR": ""},
             capture_output=True,
             text=True,
             check=False,
@@ -96,3 +96,15 @@ def test_without_autotokenizer_only_what_decides_nothing_is_read(tmp_path):
         tokbench.BackendUnavailable, match=r"AutoTokenizer decides the ids of .*spiece\.model, and needs"
     ):
         tokbench.load(folder("pieces spiece.model", **config))
+
+
+def test_ranks_of_a_folder_are_read_again_when_they_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "cache"))
+    ids = []
+    for text in ("low lower lowest", "cat cats catch"):
+        tokbench.train("tiktoken:gpt4", [text] * 9, 262).save(tmp_path / "x.tiktoken")
+        (tmp_path / "model").mkdir(exist_ok=True)
+        (tmp_path / "model" / "tokenizer.model").write_bytes((tmp_path / "x.tiktoken").read_bytes())
+        ids.append(len(tokbench.load("transformers", path=str(tmp_path / "model")).encode(text)))
+    assert max(ids) < len("cat cats catch")
+    assert not (tmp_path / "cache").exists()

@@ -113,7 +113,9 @@ def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> di
     model, special = content["model"], set(special_names(content)).difference(but)
     if model_kind(content) == "Unigram":
         unknown = model.get("unk_id")
-        special |= {model["vocab"][unknown][0]} if unknown is not None else set()
+        named = model["vocab"][unknown][0] if unknown is not None else ""
+        # A class may call an ordinary piece the unknown one, which its texts then have.
+        special |= set() if named.strip("\u2581").isalnum() else {named} - {""}
         hidden = special.intersection(piece for piece, _ in model["vocab"])
         # An empty piece keeps its id, and is a prefix that the library's search never ends at.
         changed = {"vocab": [["" if piece in hidden else piece, score] for piece, score in model["vocab"]]}

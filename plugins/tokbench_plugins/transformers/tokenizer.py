@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import signature
 from itertools import pairwise
 from pathlib import Path
@@ -36,7 +38,7 @@ def auto_tokenizer(path: Path, said: str, *, trust_remote_code: bool) -> Any:
     """
     if not path.exists():
         raise BackendError(f"{path}: no such folder")
-    with quiet():
+    with quiet(), _ranks_not_cached():
         try:
             from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -51,6 +53,19 @@ def auto_tokenizer(path: Path, said: str, *, trust_remote_code: bool) -> Any:
         read = " or ".join(type(foreign).vocab_files_names.values())
         raise BackendError(f"{said}: no vocabulary: {type(foreign).__name__} reads {read}; is a file missing?")
     return foreign
+
+
+@contextmanager
+def _ranks_not_cached() -> Iterator[None]:
+    """Let tiktoken keep no copy of a file of ranks, which it would read again when the file has changed."""
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = ""
+    try:
+        yield
+    finally:
+        del os.environ["TIKTOKEN_CACHE_DIR"]
+        if before is not None:
+            os.environ["TIKTOKEN_CACHE_DIR"] = before
 
 
 def _refusal(error: Exception, said: str) -> BackendError:

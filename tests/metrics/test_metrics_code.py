@@ -14,6 +14,7 @@ from tokbench.measuring.metric import NotApplicable
 from tokbench.metrics.code.code import SPEC
 from tokbench.metrics.code.identifiers import STYLES
 from tokbench.metrics.code.indentation import lines_of
+from tokbench.metrics.code.leaves import COMMENT, STRING, leaves_of
 from tokbench.metrics.code.operators import OPERATORS
 
 SINGLE_SPACES = r" ?\w+|[^\w\s]|\s"
@@ -94,6 +95,25 @@ def test_syntax_by_hand():
     assert got["bytes_per_token_strings"] == 5 / 4
     assert got["bytes_per_token_comments"] == 4 / 2
     assert got["bytes_per_token_code"] == close(16 / 13)
+
+
+@pytest.mark.parametrize(
+    ("group", "text", "strings", "comments"),
+    [
+        ("python", 'x = ("a"  # one\n     "bc")\n', 7, 5),
+        ("c", 'char *x = "a" /* one */\n "bc" NAME;\n', 7, 9),
+        ("ruby", 'x = "a" \\\n  "bc"\n', 7, 0),
+        ("ocaml", "let x = s.[1] (* one *)\n", 0, 9),
+        ("sql", "COMMENT ON TABLE a IS 'bc';\n", None, 0),
+    ],
+)
+def test_what_joins_strings_is_not_a_string(group, text, strings, comments):
+    pytest.importorskip("tree_sitter_language_pack")
+    leaves = leaves_of(view(tokbench.load("utf8_bytes"), text, group=group).shard, {})
+    sizes = {kind: int((leaves.spans.ends - leaves.spans.starts)[leaves.kinds == kind].sum()) for kind in range(3)}
+    assert leaves.parsed.all()
+    assert sizes[COMMENT] == comments
+    assert strings is None or sizes[STRING] == strings
 
 
 SYNTAX = [value.id for value in SPEC.values if value.id.startswith(("syntax", "leaf", "bytes_per"))]

@@ -20,8 +20,30 @@ if TYPE_CHECKING:
 CODE, STRING, COMMENT = range(3)
 
 _ALIASES: Final = {"shell": "bash", "sh": "bash", "js": "javascript", "ts": "typescript", "py": "python", "c++": "cpp"}
-_STRINGS: Final = ("string", "char_literal", "character_literal", "rune_literal", "heredoc_body")
-_TEXTS: Final = frozenset({"text", "raw_text", "attribute_value", "quoted_attribute_value"})  # of HTML and its like
+_STRINGS: Final = frozenset(
+    """
+    ansi_c_string bare_string bit_string_literal bitstring byte_string char_literal character_literal command_string
+    cstring double_quote_string double_quoted_string dpi_spec_string encapsed_string expandable_here_string_literal
+    expandable_string_literal format_string format_triple_quoted_string heredoc_body hex_string hex_string_literal
+    indented_string_expression interpolated_string interpolated_string_expression interpolated_string_literal
+    interpreted_string_literal line_string_literal long_string_literal multi_line_string_literal nowdoc_string
+    prefixed_string prefixed_string_literal quoted_string raw_string raw_string_literal rune_literal short_string
+    single_quote_string single_quoted_string string string_constant_expr string_content string_expression
+    string_fragment string_lit string_literal string_scalar string_value system_lib_string template_string token_string
+    translated_string triple_quote_string triple_quoted_string unicode_string_literal verbatim_string
+    verbatim_string_literal yul_hex_string_literal yul_string_literal
+    text raw_text attribute_value quoted_attribute_value
+    """.split()
+)
+"""Nodes that are a whole string; of HTML and its like, text. What joins several strings has them inside."""
+_COMMENTS: Final = frozenset(
+    """
+    block_comment block_documentation_comment bracket_comment comment comment_block comment_environment comment_line
+    container_doc_comment doc_comment document_comment documentation_comment html_comment js_comment line_comment
+    line_continuation_comment module_comment multi_line_comment multiline_comment preproc_comment single_line_comment
+    statement_comment xhp_comment
+    """.split()
+)
 _INSTALL: Final = "needs tree-sitter-language-pack below 1.0: pip install 'tokbench[code]'"
 
 
@@ -95,12 +117,9 @@ def _walk(root: Node) -> Iterator[tuple[int, int, int]]:
 
 
 def _kind(node: Node) -> int:
-    name = node.type
     if not node.is_named:
         return CODE
-    if "comment" in name:
-        return COMMENT
-    return STRING if name in _TEXTS or any(part in name for part in _STRINGS) else CODE
+    return COMMENT if node.type in _COMMENTS else STRING if node.type in _STRINGS else CODE
 
 
 def _laid_out(shard: Shard, spans: Spans, kinds: NDArray[np.int64], parsed: NDArray[np.bool_]) -> Leaves:

@@ -19,14 +19,14 @@ REPOSITORY = Path(__file__).parents[1]
 DELETED = (
     *("tokbench/formats/csv.py", "tokbench/formats/html.py"),
     *("tokbench/metrics/compression.py", "tokbench/metrics/speed", "tokbench/metrics/vocabulary.py"),
-    *("tokbench/sources/files.py", "tokbench/sources/gold.py", "tokbench/sources/sample"),
+    *("tokbench/sources/files.py", "tokbench/sources/rows.py", "tokbench/sources/sample"),
     "tokbench/studies/vocabulary_size",
     *("tokbench_plugins/baselines", "tokbench_plugins/bpe", "tokbench_plugins/mixtures", "tokbench_plugins/tiktoken"),
 )
 """Plugins of every kind: defaults, some that others need, and some that nothing needs."""
 
-_FILES = {f"tokbench/sources/{name}.py" for name in ("files", "compressed", "remote_files")}
-_ROWS = {"tokbench/sources/jsonl.py", "tokbench/sources/rows.py", "tokbench/sources/gold.py", *_FILES}
+_FILES = {"tokbench/sources/files.py"}
+_ROWS = {"tokbench/sources/jsonl.py", "tokbench/sources/rows.py", *_FILES}
 CORPORA = {
     "{source: sample, part: languages, groups: [en]}": {"tokbench/sources/sample", "tokbench/sources/text.py", *_ROWS},
     "{source: jsonl, path: lines.jsonl, group: en}": _ROWS,
@@ -48,7 +48,7 @@ DEFAULTS = {
 """The formats of a configuration that names none, by the file that brings them."""
 
 NEED = {
-    "tokbench/sources/gold.py": ["tokbench.sources.conllu", "tokbench.sources.jsonl"],
+    "tokbench/sources/rows.py": ["tokbench.sources.csv", "tokbench.sources.jsonl"],
     "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"],
 }
 """Plugins that need another."""

@@ -45,6 +45,10 @@ PLACES = {
     "registry/python_objects.py": {"jsonl"},  # the file of texts from Python
     # the formats of a configuration that names none
     "config/model.py": {"csv", "html", "md"},
+    # formats of files, which the first of these names
+    "text/formats.py": {"conllu", "csv", "jsonl", "parquet"},
+    "text/read.py": {"conllu"},
+    "text/rows.py": {"csv", "jsonl", "parquet"},
     "command.py": {"sample"},  # the texts of a command that names none
     # a programming language
     "corpus/programs.py": {"html"},

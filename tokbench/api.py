@@ -49,8 +49,8 @@ from tokbench.results.model import NamedRun
 from tokbench.results.states import RawStates
 from tokbench.segmentation.segment import NamedTokenizers, segment_texts
 from tokbench.segmentation.segmented_text import SegmentedText
+from tokbench.text.given import check_text, checked_texts, refuse_collection
 from tokbench.tokenizers.backend import GroupedText
-from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.training.train import train_here
 
@@ -107,7 +107,8 @@ def train(
         **options: the backend's options of training.
 
     Raises:
-        InputError: no such backend or option, or the vocabulary is too small for the backend.
+        InputError: no such backend or option, the vocabulary is too small for the backend, or a document is not a
+            string of Unicode.
         BackendUnavailable: the backend cannot be used here.
         BackendError: the training failed.
 
@@ -115,6 +116,7 @@ def train(
     >>> [tokenizer.token_bytes(token) for token in tokenizer.encode("aaabdaaabac")]
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
+    documents = checked_texts(documents, "documents")
     registry = load_registry()
     backend, given = Grammar(registry).resolve_training(backend).with_options(options, backend)
     spec = registry.backends.get(backend)
@@ -150,21 +152,22 @@ def show(
         store: use the store of trained tokenizers.
 
     Raises:
-        InputError: a tokenizer is unknown, or cannot be loaded.
+        InputError: a tokenizer is unknown, or cannot be loaded, or a text is not a string of Unicode.
 
     >>> [text] = show("née", "utf8_bytes", workers=0)
     >>> text.segmentations[0].ids
     [110, 195, 169, 101]
     """
     listed = [texts] if isinstance(texts, str) else texts
-    labelled = [("", text) if isinstance(text, str) else text for text in listed]
-    valid = [(label, valid_unicode(text)) for label, text in labelled]
+    refuse_collection(listed, "texts")
+    labelled = [text if isinstance(text, tuple) else ("", text) for text in listed]
+    checked = [(label, check_text(text, label or "texts", k)) for k, (label, text) in enumerate(labelled, 1)]
     named = NamedTokenizers(
         [tokenizers] if isinstance(tokenizers, str) else tokenizers, Path(config) if config else None
     )
     with Executor(workers).pool(named.limits, silent) as pool:
         names = named.open(pool, open_store() if store else None)
-        return segment_texts(valid, names, pool, merges=merges)
+        return segment_texts(checked, names, pool, merges=merges)
 
 
 def run(

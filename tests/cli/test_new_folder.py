@@ -58,7 +58,7 @@ def test_a_folder_gives_a_corpus_of_each_kind_and_says_what_it_leaves_out(mix):
         "Makefile": "no ending",
         "es/empty.txt": "empty",
         "es/old.txt": "not UTF",
-        "image.bin": "binary",
+        "image.bin": "a binary",
         "table.csv": "has no",
     }
     checked = CliRunner().invoke(command, ["check", "size.yaml"])
@@ -126,10 +126,10 @@ def test_rows_name_their_field_of_text_and_their_language(tmp_path):
     every = f"{tmp_path}/**/*"
     assert layout(tmp_path) == {
         "jsonl": ({"path": every, "group": "{stem}"}, ["b"]),
-        "jsonl_2": ({"path": every, "text": "content", "group": "{lang}"}, ["en"]),
+        "jsonl_2": ({"path": every, "group": "{lang}"}, ["en"]),
     }
-    left_out = read_texts(str(tmp_path)).left_out
-    assert left_out == {"has no field 'text'; it has x": ["c.jsonl"]}
+    left_out = read_texts(str(tmp_path)).found.left_out
+    assert left_out == {"has no field 'text', 'content', 'body' or 'sentence'; it has x": ["c.jsonl"]}
 
 
 def test_a_corpus_takes_its_own_files_alone(tmp_path):

@@ -106,7 +106,7 @@ def test_text_that_is_not_utf8(write_config, tmp_path):
     [
         ("{", "r.jsonl:1:2: not JSON"),
         ('{"text": "a", "lang": "l"}\n{"text": "a\udcff"}', "r.jsonl:2:12: not UTF-8: byte 0xff"),
-        ('{"body": "x"}', "r.jsonl:1: has no field 'text'; it has body"),
+        ('{"words": "x"}', "r.jsonl:1: has no field 'text', 'content', 'body' or 'sentence'; it has words"),
         ('{"text": 3}', "r.jsonl:1: field 'text' is not a string"),
         ('{"text": "\\ud800"}', "r.jsonl:1: field 'text' holds a lone surrogate"),
         ('{"text": "x"}', "r.jsonl:1: no group from '{lang}': 'lang'"),
@@ -166,11 +166,11 @@ def test_a_misspelt_key_is_named_and_not_the_one_that_is_missing(write_config, c
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"\x89PNG\r\n\x1a\n" + bytes(40), "is a binary file (a PNG image), and not text in UTF-8; let 'path' name"),
-        (b"text at first\n" + bytes(9) + b"\xff\xfe", "is a binary file (byte 15 is zero), and not text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(40), "is a PNG image, not text in UTF-8; extract the text first"),
+        (b"text at first\n" + bytes(9) + b"\xff\xfe", "is a binary file (byte 15 is zero), not text in UTF-8"),
         (
             "ünïcode".encode("utf-16"),
-            "is UTF-16 text, and not text in UTF-8; convert it with: iconv -f UTF-16 -t UTF-8",
+            "is UTF-16 text, not text in UTF-8; convert it with: iconv -f UTF-16 -t UTF-8",
         ),
     ],
 )

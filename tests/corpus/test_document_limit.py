@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 from shared_fixtures import problems
 
-from tokbench.sources.files import read_documents
+from tokbench.text.cuts import reading
 
 MB = 10**6
 LONG = "a document of more than 1 MB; cut it into smaller ones, or allow more with 'limits: {document: 2MB}'"
@@ -47,7 +47,7 @@ def test_a_bomb_takes_no_memory(tmp_path):
             file.write(bytes(MB))
 
     def refused():
-        with pytest.raises(Exception, match="a document of more than 1 MB"):
-            list(read_documents(path, "line", MB))
+        with pytest.raises(Exception, match="a document of more than 1 MB"), reading(path, most=MB) as reader:
+            list(reader.documents("line"))
 
     assert peak_of(refused) < 8 * MB

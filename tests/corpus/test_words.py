@@ -12,8 +12,8 @@ from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.words.find import _spans, find_clusters, find_words
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.units import default_unit
-from tokbench.sources.gold import align
 from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.text.gold import align
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
 FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]

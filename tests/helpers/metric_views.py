@@ -7,7 +7,7 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.registry.plugins import load_registry
-from tokbench.sources.gold import gold_segments
+from tokbench.text.gold import gold_segments
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.contract import Offsets
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.sources.conllu import ConlluOptions, ConlluSource
-from tokbench.sources.gold import AlignmentError, align
+from tokbench.text.gold import AlignmentError, align
 
 GERMAN = """# newdoc id = d
 # sent_id = s1

@@ -6,8 +6,8 @@ import pytest
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.foundation.compressed import opened
 from tokbench.sources.text import TextOptions, TextSource
+from tokbench.text.opening import opened
 
 zstandard = pytest.importorskip("zstandard")
 

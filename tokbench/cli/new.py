@@ -122,8 +122,7 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.segmentation.segment import recipe_of
-    from tokbench.terminal.documents import DOCUMENTS
-    from tokbench.terminal.folder_texts import corpora_of, describe, entry, read_texts, weigh
+    from tokbench.terminal.folder_texts import DOCUMENTS, corpora_of, describe, entry, read_texts, weigh
     from tokbench.terminal.translations import compare, comparison
 
     grammar = Grammar(load_registry())

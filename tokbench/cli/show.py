@@ -11,7 +11,7 @@ import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.terminal.number_table import console
-from tokbench.terminal.options import STDIN, TOKENIZER, common_options, examples, read_text, tokenizer_options
+from tokbench.terminal.options import STDIN, TOKENIZER, common_options, examples, say, tokenizer_options
 
 if TYPE_CHECKING:
     from tokbench.segmentation.segmented_text import SegmentedText
@@ -58,13 +58,16 @@ def show(
     use_one_thread()
     from tokbench.api import show as show_texts
     from tokbench.segmentation import token_view
-    from tokbench.terminal.folder_texts import file_texts, read_texts
+    from tokbench.text.read import read_texts
 
-    read = files or (() if texts else (STDIN,))
     given = [("", text) for text in texts]
-    for path in read:
-        is_folder = path != STDIN and Path(path).is_dir()
-        given += file_texts(read_texts(path)) if is_folder else [("" if path == STDIN else path, read_text(path))]
+    if names_of_files := files or (() if texts else (STDIN,)):
+        read = read_texts(names_of_files)
+        for line in read.found.notes():
+            say(line, err=True)
+        for path, documents in read.documents.items():
+            label = "" if files == () else path
+            given += [(f"{label}:{one.line}" if len(documents) > 1 else label, one.text) for one in documents]
     shown = show_texts(given, names, config=config, merges=merges, store=not no_store)
     if form:
         click.echo({"json": token_view.as_json, "html": token_view.html}[form](shown))

@@ -80,6 +80,8 @@ class Survey:
     """Fingerprints of documents for training."""
     excerpts: dict[str, list[Excerpt]] = field(default_factory=dict)
     """By group, of evaluated documents."""
+    trained_bytes: int = 0
+    """With line ends, of which the hash does not know the last."""
 
 
 def _numbers(marks: bytearray) -> NDArray[np.uint64]:
@@ -230,6 +232,7 @@ class Corpus:
                 survey.group_bytes[group] = survey.group_bytes.get(group, 0) + len(data)
                 evaluated[group] += mark
             if parts & TRAINED:
+                survey.trained_bytes += len(data) + len(document.line_end)
                 trained += mark
             marked.setdefault(gold is not None, origin)
             if self.parallel:

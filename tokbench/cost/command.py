@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
-from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, read_text, say
+from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.cost.text_cost import CostTable, TextCost
@@ -45,29 +45,27 @@ _BAR = 24
 def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups: str, *, as_json: bool) -> None:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
-    A FILE is text in UTF-8, and - is standard input, which is also read if there is no FILE. Of a FOLDER every file
-    with text is read. Every file is counted as a whole. Tokenizers with the same ids have one row. A tie differs from
-    the cheapest by less than 1%, or not significantly from file to file. Lossy tokenizers are below the ranking. Ids of
-    unverified names were compared with no other source.
+    A FILE is text, rows (JSON Lines, CSV, Parquet) or CoNLL-U, packed or not, and - is standard input, which is also
+    read if there is no FILE. Of a FOLDER every file with text is read. A text is counted as a whole, of rows the text
+    of each. Tokenizers with the same ids have one row. A tie differs from the cheapest by less than 1%, or not
+    significantly from file to file. Lossy tokenizers are below the ranking. Ids of unverified names were compared with
+    no other source.
 
     Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
     from tokbench.cost.text_cost import cost_of
     from tokbench.engine.workers.executor import default_workers
-    from tokbench.foundation.errors import InputError
     from tokbench.registry.plugins import load_registry
 
     if groups and files:
         raise click.UsageError("give either files or --for")
-    read = _shipped(groups.split(",")) if groups else [text for path in files or ("-",) for text in _texts(path)]
-    paths, texts = tuple(path for path, _ in read), [text for _, text in read]
-    if empty := [path for path, text in zip(paths, texts, strict=True) if not text]:
-        raise InputError(f"{empty[0]}: no text in it")
+    texts = _shipped(groups.split(",")) if groups else _texts(files or ("-",))
+    paths = tuple(texts)
     chosen = [name for given in names for name in given.split(",") if name]
     if reference and chosen and reference not in chosen:
         chosen.append(reference)
-    table = cost_of(texts, load_registry(), chosen, reference=reference, workers=default_workers())
+    table = cost_of([*texts.values()], load_registry(), chosen, reference=reference, workers=default_workers())
     if as_json:
         print_json(_facts(paths, table))
     else:
@@ -75,25 +73,24 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups:
     sys.exit(int(any(row.reason for row in table.costs)))
 
 
-def _texts(path: str) -> list[tuple[str, str]]:
-    if not Path(path).is_dir():
-        return [(path, read_text(path))]
-    from tokbench.terminal.folder_texts import file_texts, left_out, read_texts
+def _texts(files: Sequence[str]) -> dict[str, list[str]]:
+    """Return the documents of each file."""
+    from tokbench.text.read import read_texts
 
-    found = read_texts(path)
-    for line in left_out(found):
+    read = read_texts(files)
+    for line in read.found.notes():
         say(line, err=True)
-    return list(file_texts(found))
+    return {path: [one.text for one in documents] for path, documents in read.documents.items()}
 
 
-def _shipped(groups: list[str]) -> list[tuple[str, str]]:
+def _shipped(groups: list[str]) -> dict[str, list[str]]:
     """Return the shipped texts of some languages and programming languages, and of all code for ``code``."""
     from tokbench.terminal.folder_texts import opened
 
-    read = []
+    read = {}
     for group in groups:
         keys = {"part": "code"} if group == "code" else {"part": "all", "groups": (group,)}
-        read.append((group, "\n".join(document.text for document in opened("sample", keys).documents())))
+        read[group] = [document.text for document in opened("sample", keys).documents()]
     return read
 
 

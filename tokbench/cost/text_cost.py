@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
@@ -36,7 +38,7 @@ class TextCost:
     tokenizer: str
     vocab_size: int = 0
     tokens: tuple[int, ...] = ()
-    """The tokens of each text."""
+    """The tokens of each file."""
     loss: Loss | RoundTrip = RoundTrip.UNKNOWN
     """The loss over all texts; ``UNKNOWN`` for a tokenizer that gives no ids."""
     reason: str = ""
@@ -68,6 +70,8 @@ class CountTokens(Job):
 
     name: str
     texts: tuple[str, ...]
+    ends: tuple[int, ...] = ()
+    """Behind the last text of each file; by default each text is one."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -75,12 +79,14 @@ class CountTokens(Job):
 
     def run(self, context: WorkerContext) -> Iterator[TextCost]:
         with doing("encoding", tokenizer=self.name, place="the texts"):
-            cost = attempt(lambda: count_tokens(context.loaded(self.name), self.texts))
+            cost = attempt(lambda: count_tokens(context.loaded(self.name), self.texts, self.ends))
         yield TextCost(tokenizer=self.name, reason=cost.reason) if isinstance(cost, Failure) else cost
 
 
-def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
+def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[int] = ()) -> TextCost:
     """Return the tokens that a tokenizer needs for some texts, or raise ContractError.
+
+    ``ends`` is behind the last text of each file; by default each text is one.
 
     >>> import tokbench
     >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"])
@@ -90,17 +96,21 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str]) -> TextCost:
     size = vocab_size_of(loaded.tokenizer)
     known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
     if isinstance(loaded.tokenizer, CountsAlone):
-        counts = tuple(count_batch(loaded.tokenizer, texts).tolist())
+        counts = _summed(count_batch(loaded.tokenizer, texts), ends)
         return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts, cautions=known)
     shard = encoded_texts(loaded, texts)
     return TextCost(
         tokenizer=loaded.name,
         vocab_size=size,
-        tokens=tuple(shard.tokens.tolist()),
+        tokens=_summed(shard.tokens, ends),
         loss=Loss.of(text_sums(shard)),
         cautions=known,
         ids=hashlib.sha256(shard.ids.tobytes()).hexdigest(),
     )
+
+
+def _summed(tokens: NDArray[np.int64], ends: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(part.sum()) for part in np.split(tokens, ends[:-1])) if ends else tuple(tokens.tolist())
 
 
 def _merged(costs: Sequence[TextCost]) -> list[TextCost]:
@@ -130,7 +140,7 @@ class CostTable:
     """The cost of some texts under many vocabularies."""
 
     sizes: tuple[int, ...]
-    """The UTF-8 bytes of each text."""
+    """The UTF-8 bytes of each file's texts."""
     costs: list[TextCost]
     """The cheapest first, tokenizers with the same ids as one; behind them those that the rule of loss leaves out, and
     those that could not be counted."""
@@ -172,12 +182,17 @@ def _standings(costs: Sequence[TextCost], sizes: Sequence[int]) -> list[Standing
 
 
 def cost_of(
-    texts: Sequence[str], registry: Registry, names: Sequence[str] = (), *, reference: str = "", workers: int = 1
+    files: Sequence[Sequence[str]],
+    registry: Registry,
+    names: Sequence[str] = (),
+    *,
+    reference: str = "",
+    workers: int = 1,
 ) -> CostTable:
     """Return what texts cost under many vocabularies.
 
     Args:
-        texts: the texts, each encoded as a whole.
+        files: the texts of each file, each encoded as a whole.
         registry: the plugins.
         names: names as :func:`tokbench.load` takes them; empty for all published ones that can be used here.
         reference: the name to compare with; empty for the cheapest that is ranked.
@@ -187,7 +202,7 @@ def cost_of(
         InputError: a name is not known or cannot be had, or none is published.
 
     >>> from tokbench.registry.plugins import load_registry
-    >>> table = cost_of(["née"], load_registry(), ["utf8_bytes", "utf16_units"], workers=0)
+    >>> table = cost_of([["née"]], load_registry(), ["utf8_bytes", "utf16_units"], workers=0)
     >>> [(cost.tokenizer, cost.total, table.relative(cost)) for cost in table.costs]
     [('utf16_units', 3, 1.0), ('utf8_bytes', 4, 1.3333333333333333)]
     """
@@ -202,14 +217,15 @@ def cost_of(
     named = NamedTokenizers(local.usable, None)
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
     with Executor(workers).pool(named.limits, silent) as pool:
-        waiting = iter([CountTokens(name, tuple(texts)) for name in named.open(pool, None)])
+        texts, ends = tuple(text for file in files for text in file), tuple(accumulate(map(len, files)))
+        waiting = iter([CountTokens(name, texts, ends) for name in named.open(pool, None)])
         costs: list[TextCost] = []
         for job, answer in pool.work(lambda: next(waiting, None)):
             assert isinstance(job, CountTokens)
             if isinstance(answer, WorkerDied):
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
-    sizes = tuple(len(text.encode()) for text in texts)
+    sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
     costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
     found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)
     places = {each.contender: place for place, each in enumerate(found)}

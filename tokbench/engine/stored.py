@@ -79,8 +79,12 @@ class StoredWork:
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         if planned.name not in self._trainings:
-            corpora = [(self._plan.surveys[name].sha256, self._plan.corpora[name]) for name in planned.train_on]
-            text: Key = {"training text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora]}
+            corpora = [(self._plan.surveys[name], self._plan.corpora[name]) for name in planned.train_on]
+            text: Key = {
+                "training text": [
+                    [survey.sha256, survey.trained_bytes, corpus.holdout, corpus.parallel] for survey, corpus in corpora
+                ]
+            }
             of_backend = self._identities, self._registry, planned.spec, planned.options
             made = attempt(lambda: training_key(*of_backend, planned.vocab_size, text))
             if isinstance(made, Failure):

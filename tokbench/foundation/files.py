@@ -9,7 +9,7 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench.foundation.errors import BackendError
 
@@ -91,30 +91,61 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
     return data
 
 
+class Kind(NamedTuple):
+    """What is not text, and how to make text of it."""
+
+    name: str
+    advice: str
+
+
+_EXTRACT: Final = "extract the text first"
+_UNPACK: Final = "unpack it first"
 _SIGNATURES: Final = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"%PDF": "a PDF file",
-    b"PK\x03\x04": "a ZIP file",
-    b"\x1f\x8b": "packed with gzip",
-    b"\x28\xb5\x2f\xfd": "packed with Zstandard",
-    b"BZh": "packed with bzip2",
-    b"\xfd7zXZ": "packed with xz",
-    b"PAR1": "a Parquet file",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
+    b"%PDF": Kind("a PDF file", f"{_EXTRACT}, such as with: pdftotext"),
+    b"\x89PNG": Kind("a PNG image", _EXTRACT),
+    b"\xff\xd8\xff": Kind("a JPEG image", _EXTRACT),
+    b"GIF8": Kind("a GIF image", _EXTRACT),
+    **dict.fromkeys([b"II*\0", b"MM\0*"], Kind("a TIFF image", _EXTRACT)),
+    **dict.fromkeys([b"\xd0\xcf\x11\xe0", b"{\\rtf"], Kind("an office document", _EXTRACT)),
+    **dict.fromkeys([b"RIFF", b"ID3", b"OggS", b"fLaC"], Kind("sound, video or an image", _EXTRACT)),
+    b"PK\x03\x04": Kind("a ZIP file", _UNPACK),
+    b"7z\xbc\xaf": Kind("a 7z file", _UNPACK),
+    b"Rar!": Kind("a RAR file", _UNPACK),
+    b"\x1f\x8b": Kind("packed with gzip", _UNPACK),
+    b"\x28\xb5\x2f\xfd": Kind("packed with Zstandard", _UNPACK),
+    b"BZh91AY&SY": Kind("packed with bzip2", _UNPACK),
+    b"\xfd7zXZ": Kind("packed with xz", _UNPACK),
+    b"PAR1\x15": Kind("a Parquet file", "let a source of such files read it"),
+    b"SQLite format 3\0": Kind("a database", "write its texts to a file first"),
+    **dict.fromkeys(
+        [b"\xff\xfe\0\0", b"\0\0\xfe\xff"], Kind("UTF-32 text", "convert it with: iconv -f UTF-32 -t UTF-8")
+    ),
+    **dict.fromkeys([b"\xff\xfe", b"\xfe\xff"], Kind("UTF-16 text", "convert it with: iconv -f UTF-16 -t UTF-8")),
 }
+_OFFICE: Final = re.compile(rb"word/|xl/|ppt/|\[Content_Types\]|mimetypeapplication/")
+_TAR: Final = slice(257, 262)
+
+
+def kind_of_bytes(data: bytes) -> Kind | None:
+    r"""Return what a file is by its first few thousand bytes, if it is not text; text in any encoding gives ``None``.
+
+    >>> kind_of_bytes(b"\x89PNG rest").advice, kind_of_bytes("déjà vu".encode("latin-1"))
+    ('extract the text first', None)
+    """
+    kind = next((kind for signature, kind in _SIGNATURES.items() if data.startswith(signature)), None)
+    if data.startswith(b"PK") and kind and _OFFICE.search(data):
+        return _SIGNATURES[b"{\\rtf"]
+    return Kind("a tar file", _UNPACK) if data[_TAR] == b"ustar" else kind
 
 
 def not_text(data: bytes) -> str:
-    r"""Name a binary format from the first few thousand bytes; empty for text in any encoding.
+    """Name a binary format from the first few thousand bytes; empty for text in any encoding.
 
-    >>> not_text(b"\x89PNG rest"), not_text(bytes(9)), not_text("déjà vu".encode("latin-1"))
-    ('a binary file (a PNG image)', 'a binary file (byte 1 is zero)', '')
+    >>> not_text(bytes(9)), not_text(b"text")
+    ('a binary file (byte 1 is zero)', '')
     """
-    for signature, name in _SIGNATURES.items():
-        if data.startswith(signature):
-            return f"a binary file ({name})" if "text" not in name else name
+    if kind := kind_of_bytes(data):
+        return kind.name if "text" in kind.name else f"a binary file ({kind.name})"
     zero = data.find(0)
     return f"a binary file (byte {zero + 1:,} is zero)" if zero >= 0 else ""
 

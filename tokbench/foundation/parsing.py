@@ -66,9 +66,9 @@ def parse_json(data: bytes | str) -> Any:
     except json.JSONDecodeError as error:
         raise TextError(f"not JSON: {error.msg}", error.lineno, error.colno) from error
     except RecursionError:
-        raise TextError("not JSON: nested too deep", 1, 1) from None
+        raise TextError("JSON that is nested deeper than Python can read", 1, 1) from None
     except ValueError as error:  # such as a number of too many digits
-        raise TextError(f"not JSON: {error}", 1, 1) from error
+        raise TextError(f"JSON that Python cannot read: {error}", 1, 1) from error
 
 
 SIZES: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}

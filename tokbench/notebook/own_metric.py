@@ -9,6 +9,7 @@ import numpy as np
 
 from tokbench.foundation.errors import InputError
 from tokbench.statistics.jackknife import interval, leave_out
+from tokbench.text.given import check_text, refuse_collection
 from tokbench.tokenizers.contract import Tokenizer
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class OwnMetric:
         """
         import pandas as pd
 
-        documents = list(texts)
+        refuse_collection(texts, self.name)
+        documents = [check_text(text, self.name, number) for number, text in enumerate(texts, 1)]
         if not documents:
             raise InputError(f"{self.name} needs a document at least")
         rows = [{"tokenizer": name, **self._row(documents, tokenizer)} for name, tokenizer in tokenizers.items()]

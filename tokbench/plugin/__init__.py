@@ -12,7 +12,6 @@ of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
 from __future__ import annotations
 
 from tokbench.corpus.contract import CorpusSpec, Document
-from tokbench.foundation.compressed import opened
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import read_file, read_regular
@@ -21,6 +20,7 @@ from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.version import __version__
 from tokbench.measuring.executor import ExecutorSpec
 from tokbench.registry.hookspecs import hookimpl
+from tokbench.text.opening import opened
 from tokbench.tokenizers.backend import BackendSpec, CountsFile, FileKind, TrainProgress
 from tokbench.tokenizers.batch import (
     check_encoded,

@@ -20,6 +20,9 @@ from tokbench.foundation.errors import InputError, did_you_mean, one_line
 from tokbench.foundation.store import default_folder, open_store
 from tokbench.registry.plugins import Registry
 from tokbench.registry.tokenizer_names import Resolved
+from tokbench.text.formats import FIELDS
+from tokbench.text.given import check_text, columns_of, refuse_collection
+from tokbench.tokenizers.options import GivenOptions
 
 T = TypeVar("T")
 
@@ -75,16 +78,18 @@ def _kept(write: Callable[[Path], T]) -> tuple[Path, T]:
 
 
 def _corpus(name: str, value: Any) -> Any:
-    keys: dict[str, Any] = {}
+    keys: GivenOptions = {}
     if isinstance(value, Mapping) and "texts" in value:
         keys = {key: option for key, option in value.items() if key != "texts"}
         value = value["texts"]
-    elif isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    elif isinstance(value, Mapping):
         return value
-    columns = next((list(getattr(value, kind)) for kind in ("column_names", "columns") if hasattr(value, kind)), None)
-    languages = [field for field in LANGUAGE_FIELDS if field in (columns or ()) and "group" not in keys]
+    place, columns = f"corpora.{name}", columns_of(value)
+    if not columns:
+        refuse_collection(value, place)
+    languages = [field for field in LANGUAGE_FIELDS if field in columns and "group" not in keys]
     keys.setdefault("group", "{lang}" if languages else str(name).replace("{", "{{").replace("}", "}}"))
-    rows = _rows(f"corpora.{name}", value, keys, columns, languages)
+    rows = _rows(place, value, keys, columns, languages)
     if languages:
         rows = ({**row, "lang": row_language(row) or str(name)} for row in rows)
 
@@ -97,11 +102,11 @@ def _corpus(name: str, value: Any) -> Any:
 
 
 def _rows(
-    place: str, texts: Any, keys: Mapping[str, Any], columns: Sequence[str] | None, languages: Sequence[str]
+    place: str, texts: Any, keys: Mapping[str, Any], columns: Sequence[Any], languages: Sequence[str]
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a frame, with the columns of languages and of the options, or of a list of texts."""
-    text = keys.get("text", "text")
-    if columns is None:
+    text = keys.get("text") or next((name for name in FIELDS if name in columns), FIELDS[0])
+    if not columns:
         rows: Iterable[Mapping[str, Any]] = ({text: one} for one in texts)
     else:
         inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(keys["group"]) if name]
@@ -111,9 +116,7 @@ def _rows(
             raise InputError(f"{place}: has no column {lacking[0]!r}; {did_you_mean(lacking[0], map(str, columns))}")
         rows = (dict(zip(wanted, row, strict=True)) for row in zip(*(texts[name] for name in wanted), strict=True))
     for number, row in enumerate(rows, 1):
-        if not isinstance(row[text], str):
-            kind = type(row[text]).__name__
-            raise InputError(f"{place}: text {number} is of type {kind}, not a string; leave it out, or use str()")
+        check_text(row[text], place, number)
         yield row
 
 

@@ -1,26 +1,15 @@
-"""The source ``conllu``: treebanks of Universal Dependencies and other files in CoNLL-U.
-
-The format: https://universaldependencies.org/format.html. A document is a sentence, with ``# sent_id`` as its key. Its
-gold words are the surface tokens: a multiword token counts once (German ``am``), empty nodes are left out.
-"""
+"""The source ``conllu``: treebanks of Universal Dependencies, with ``# sent_id`` as the key of a sentence."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
-from tokbench.corpus.contract import CorpusSpec, Document, Gold
-from tokbench.foundation.errors import InputError, Problem
-from tokbench.sources.faults import Faults, readable_name
-from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
-from tokbench.sources.gold import AlignmentError, align
-
-_COLUMNS: Final = 10
-_ID: Final = re.compile(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?|[0-9]+\.[1-9][0-9]*")
-_COMMENT: Final = re.compile(r"# ?(text|sent_id)\s*= ?(.*)")
+from tokbench.corpus.contract import CorpusSpec, Document
+from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource
+from tokbench.text.conllu import sentences
+from tokbench.text.faults import readable_name
 
 
 class ConlluOptions(GroupedFileOptions):
@@ -32,104 +21,10 @@ class ConlluSource(GroupedFilesSource):
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group = readable_name(path.name), self._group_of[path]
-        for number, sentence in enumerate(_sentences(path, self.document_limit, self.faults), 1):
-            key = sentence.sent_id or str(number)
-            yield Document(sentence.text, group, key, f"{name}:{sentence.line}", sentence.gold())
-
-
-@dataclass
-class _Sentence:
-    path: Path
-    line: int
-    text: str = ""
-    sent_id: str = ""
-    forms: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    """The lines of ``forms``."""
-    punctuation: list[bool] = field(default_factory=list)
-    """For each form, whether all its words are punctuation."""
-    words: int = 0
-    """Words so far, also inside multiword tokens."""
-    inside: int = 0
-    """The last word of the current multiword token."""
-
-    def refuse(self, line: int, message: str) -> NoReturn:
-        raise InputError([Problem(f"{self.path}:{line}", message)])
-
-    def comment(self, line: str) -> None:
-        match = _COMMENT.match(line)
-        if match and match[1] == "text":
-            self.text = match[2]
-        elif match:
-            self.sent_id = match[2].strip()
-
-    def token(self, number: int, line: str) -> None:
-        columns = line.split("\t")
-        if len(columns) != _COLUMNS:
-            message = (
-                f"has {len(columns)} columns, CoNLL-U has {_COLUMNS}: separate them by single tabs, leave none out"
-            )
-            self.refuse(number, f"{message}; write _ for what is empty")
-        name, form, upos = columns[0], columns[1], columns[3]
-        match = _ID.fullmatch(name)
-        if not match:
-            self.refuse(number, f"the first column is {name!r}; it must be 7, 7-8 (multiword) or 7.1 (empty node)")
-        if match[1] is None:
-            return
-        first, last = int(match[1]), int(match[2] or 0)
-        if first != self.words + 1 or (last and (last < first or self.inside > self.words)):
-            self.refuse(number, f"the id {name} is out of order after word {self.words}; number the words 1, 2, 3, …")
-        if last:
-            self.inside = last
-            self._surface(number, form, punctuation=True)
-            return
-        self.words = first
-        if first <= self.inside:
-            self.punctuation[-1] &= upos == "PUNCT"
-        else:
-            self._surface(number, form, punctuation=upos == "PUNCT")
-
-    def _surface(self, number: int, form: str, *, punctuation: bool) -> None:
-        self.forms.append(form)
-        self.lines.append(number)
-        self.punctuation.append(punctuation)
-
-    def close(self) -> None:
-        if not self.words:
-            self.refuse(self.line, "a sentence without words; remove the comment lines, or put the words after them")
-        if self.inside > self.words:
-            self.refuse(self.lines[-1], f"a multiword token up to word {self.inside}, but there are {self.words} words")
-        if not self.text:
-            self.refuse(self.line, "the sentence has no line '# text = …'; add it, with the sentence as it is written")
-
-    def gold(self) -> Gold:
-        try:
-            spans = align(self.text, self.forms)
-        except AlignmentError as error:
-            line = self.lines[min(error.index, len(self.lines) - 1)]
-            message = f"the forms do not spell the line '# text = …': {error}; correct one or the other"
-            self.refuse(line, message)
-        return Gold(tuple(spans), tuple(self.punctuation))
-
-
-def _sentences(path: Path, most: int, faults: Faults) -> Iterator[_Sentence]:
-    sentence: _Sentence | None = None
-    for number, ended in numbered_lines(path, most, faults):
-        line = ended.removesuffix("\n").removesuffix("\r")
-        if not line.strip():
-            if sentence:
-                sentence.close()
-                yield sentence
-            sentence = None
-            continue
-        sentence = sentence or _Sentence(path, number)
-        if line.startswith("#"):
-            sentence.comment(line)
-        else:
-            sentence.token(number, line)
-    if sentence:
-        sentence.close()
-        yield sentence
+        with self.reading(path, "conllu") as reader:
+            for number, sentence in enumerate(sentences(reader), 1):
+                key = sentence.sent_id or str(number)
+                yield Document(sentence.text, group, key, f"{name}:{sentence.line}", sentence.gold())
 
 
 SPEC: Final = CorpusSpec(

@@ -10,9 +10,10 @@ from pydantic import Field, model_validator
 
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import InputError, did_you_mean, one_line
-from tokbench.sources.faults import Faults
 from tokbench.sources.files import RowGroup
-from tokbench.sources.rows import RowOptions, mended_row, row_document
+from tokbench.sources.rows import RowDocuments, RowOptions
+from tokbench.text.faults import Faults
+from tokbench.text.rows import Row, RowForm, text_of_row
 from tokbench.tokenizers.options import LocalPath
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
@@ -67,7 +68,8 @@ class DatasetsSource:
         self.faults = Faults()
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}
-        rows = self._rows()
+        rows, form = self._rows(), RowForm(options.text, options.nulls)
+        made = RowDocuments(options, options.group, names, place)
         for number in itertools.count(1):
             try:
                 row = next(rows, None)
@@ -77,8 +79,9 @@ class DatasetsSource:
                 raise InputError(self._unreadable(error)) from error
             if row is None:
                 return
-            if (mended := mended_row(row, options, self.faults, f"{place}:{number}")) is not None:
-                yield row_document(mended, options, options.group, names, number, place)
+            text = text_of_row(row, form, self.faults, f"{place}:{number}".format)
+            if text is not None:
+                yield made.document(Row(number, row, text))
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         import datasets

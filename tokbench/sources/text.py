@@ -10,8 +10,10 @@ from typing import Final
 from pydantic import Field
 
 from tokbench.corpus.contract import CorpusSpec, Document
-from tokbench.sources.faults import readable_name
-from tokbench.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, file_names, read_documents
+from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource
+from tokbench.text.cuts import Cut
+from tokbench.text.faults import readable_name
+from tokbench.text.find import file_names
 
 
 class TextOptions(GroupedFileOptions):
@@ -33,11 +35,12 @@ class TextSource(GroupedFilesSource):
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group, how = readable_name(path.name), self._group_of[path], self._options.document
-        for line, text, end in read_documents(path, how, self.document_limit, self.faults):
-            if how == "file":
-                yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
-            else:
-                yield Document(text, group, str(line), f"{name}:{line}", line_end=end)
+        with self.reading(path, "text") as reader:
+            for line, text, end in reader.documents(how):
+                if how == "file":
+                    yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
+                else:
+                    yield Document(text, group, str(line), f"{name}:{line}", line_end=end)
 
 
 def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, str]:

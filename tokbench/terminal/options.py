@@ -47,21 +47,6 @@ def say(message: str, *, err: bool = False) -> None:
 
 
 STDIN: Final = "-"
-
-
-def read_text(path: str) -> str:
-    """Return the text of a file, or of standard input; an InputError if it cannot be read, or is not UTF-8."""
-    from tokbench.foundation.errors import InputError
-    from tokbench.foundation.parsing import TextError, decode_utf8
-
-    try:
-        return decode_utf8(sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-    except TextError as error:
-        raise InputError(f"{error.at(path)}; convert the text to UTF-8 first") from error
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else.")
 
 

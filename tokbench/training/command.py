@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.foundation.display import Log
     from tokbench.measuring.round_trip import RoundTrip
+    from tokbench.tokenizers.options import GivenOptions
     from tokbench.training.train import TrainedTokenizer
 
 
@@ -108,7 +109,7 @@ def train(
     from tokbench.config.read import read_config
     from tokbench.foundation.display import conclude, progress_shown
     from tokbench.foundation.store import open_store
-    from tokbench.terminal.documents import DOCUMENTS
+    from tokbench.terminal.folder_texts import DOCUMENTS
     from tokbench.training.train import train as execute
     from tokbench.training.written import Wanted
 
@@ -128,7 +129,8 @@ def train(
     else:
         parsed = read_config(config)
     store = None if no_store else open_store()
-    document = parsed.corpora["text"].options.get("document") if config is None else None
+    corpora = parsed.corpora if config is None else {}
+    cuts = {name: str(corpus.options["document"]) for name, corpus in corpora.items() if "document" in corpus.options}
     try:
         with progress_shown(log) as progress:
             trained = execute(parsed, folder, progress, only=only, wanted=wanted, store=store)
@@ -138,11 +140,11 @@ def train(
         raise
     if as_json:
         facts = [_facts(one, one.round_trip) for one in trained]
-        print_json({"document": document, "tokenizers": facts})
+        print_json({"document": next(iter(cuts.values()), None), "tokenizers": facts})
     else:
         _summary(trained)
-        if document:
-            say(f"{given['text']}: {DOCUMENTS[document]}")
+        for name, cut in cuts.items():
+            say(f"{name}: {DOCUMENTS[cut]}")
     _failures(trained)
     conclude(f"{sum(tokenizer.failure is None for tokenizer in trained)} of {len(trained)} trained", progress, log)
     sys.exit(int(any(tokenizer.failure is not None for tokenizer in trained)))
@@ -163,33 +165,29 @@ def _from_options(
     from tokbench.config.read import parse_config
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
-    from tokbench.terminal.documents import documents_of
-    from tokbench.terminal.folder_texts import left_out, parts_of, read_texts
+    from tokbench.terminal.folder_texts import corpora_of, entry, read_texts
 
     if not backend or not vocab_size or bool(text) == bool(counts):
         raise click.UsageError("give a CONFIG, or --backend, --vocab-size, and either --text or --counts")
     settings = parse_options(options) | ({"special_tokens": list(special_tokens)} if special_tokens else {})
     resolved = Grammar(load_registry()).resolve_training(backend).with_options(settings, backend)
-    entry: dict[str, object] = {"backend": resolved.backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
-    entry |= resolved.options
     if counts:
-        corpus: dict[str, object] = {"source": "counts", "path": counts, "evaluate": False}
+        corpora: dict[str, GivenOptions] = {"counts": {"source": "counts", "path": counts, "evaluate": False}}
     else:
         assert text
-        endings: list[str] = []
-        if Path(text).is_dir():
-            found = read_texts(text)
-            files = [path for (_, _, source, *_), paths in found.kinds.items() if source == "text" for path in paths]
-            text, endings = found.pattern, sorted({parts_of(path)["ending"] for path in files})
-            for line in left_out(found):
-                say(line, err=True)
-        document = document or documents_of(text, holdout)
-        corpus = {"source": "text", "path": text, "endings": endings, "document": document, "holdout": holdout}
+        texts = read_texts(text)
+        for line in texts.found.notes():
+            say(line, err=True)
+        corpora = {name: entry(corpus, texts, Path(), holdout=holdout) for name, corpus in corpora_of(texts).items()}
+        for keys in corpora.values():
+            if document and "document" in keys:
+                keys["document"] = document
+    training: GivenOptions = {"corpus": [*corpora], "vocab_size": vocab_size}
     whole = {
         "schema": "tokbench/1",
         "name": "train",
-        "corpora": {"text": corpus},
-        "tokenizers": {name: entry},
+        "corpora": corpora,
+        "tokenizers": {name: {"backend": resolved.backend, "train": training, **resolved.options}},
         "metrics": ["compression"],
     }
     return parse_config(json.dumps(whole, indent=1), Path("options"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glob
+import io
 import json
 import math
 import os
@@ -10,6 +10,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,13 +18,18 @@ from typing import IO, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import InputError, Problem, Tokenizer, encode_batch, opened
+from tokbench.plugin import InputError, TextError, Tokenizer, decode_utf8, encode_batch, opened
+from tokbench.text.cuts import reading
+from tokbench.text.faults import Faults
+from tokbench.text.find import find_texts
+from tokbench.text.formats import FIELDS, Format, ending_of, refuse_zeros
+from tokbench.text.opening import STDIN
+from tokbench.text.read import documents_in
+from tokbench.text.rows import RowForm, parse_row, text_of_row
 from tokbench_questions.named import load
 
-_PACKED: Final = frozenset({".gz", ".zst"})
-_ROWS: Final = frozenset({".jsonl", ".ndjson"})
-_FIELDS: Final = ["text", "content", "body", "sentence"]
-_HEAD, _ROWS_HEAD = 1 << 13, 1 << 18
+_ROWS_HEAD: Final = 1 << 18
+_LINE_END: Final = b"\n"
 _BLOCKS: Final = 400
 """Blocks of a sample, where the largest block allows."""
 _FEWEST: Final = 40
@@ -63,7 +69,7 @@ class CorpusTotal:
     read: int
     strata: tuple[Stratum, ...]
     left_out: tuple[str, ...] = ()
-    """Files without text: empty, binary, or a link to nothing."""
+    """Files without text, each with the reason."""
 
 
 class CorpusFile(NamedTuple):
@@ -73,7 +79,7 @@ class CorpusFile(NamedTuple):
     kinds: tuple[str, str, str]
     """The strata that it may belong to: its name from the folder of the corpus, its folder, its ending."""
     size: int
-    """Bytes, decompressed."""
+    """Bytes, unpacked; of tables, of their rows written as JSON."""
     row: int
     """The size of the row of JSON to which a byte belongs, on average; 0 for text."""
     blocks: int = 1
@@ -90,11 +96,11 @@ def total(
     each; else folders and endings, or endings.
 
     Args:
-        corpus: a file, a folder or a glob pattern: text, or JSON rows (``.jsonl``), also as ``.gz`` or ``.zst``.
+        corpus: a file, a folder or a glob pattern: text, JSON rows, CSV, Parquet or CoNLL-U, packed or not.
         tokenizer: a tokenizer, or a name for :func:`tokbench.load`.
         sample: the share of the blocks to read; at least 40 blocks of a kilobyte are.
         seed: decides the sample.
-        field: of the text in JSON rows, by default ``text``, ``content``, ``body`` or ``sentence``.
+        field: of the text in rows, by default ``text``, ``content``, ``body`` or ``sentence``.
 
     A small corpus is counted as a whole:
 
@@ -107,7 +113,7 @@ def total(
     """
     if not 0 < sample <= 1:
         raise InputError(f"a sample of {sample:.2%} is not between 0 and 100 %; give a share such as 1%")
-    files, left_out = files_of(corpus)
+    files, left_out = files_of(corpus, field)
     return replace(estimate(files, load(tokenizer), sample, seed, field), left_out=tuple(left_out))
 
 
@@ -127,35 +133,33 @@ def estimate(
     return CorpusTotal(tokens, tokens - reach, tokens + reach, size, read, tuple(strata))
 
 
-def files_of(corpus: str) -> tuple[list[CorpusFile], list[str]]:
-    """Return the files of a file, folder or pattern, and the names of those without text."""
-    root, files, left_out = Path(corpus), list[CorpusFile](), list[str]()
-    paths = root.rglob("*") if root.is_dir() else map(Path, glob.glob(corpus, recursive=True) or [corpus])  # noqa: PTH207
-    for path in sorted(paths):
-        inner = path.relative_to(root) if root.is_dir() else Path(path.name)
-        if path.is_dir() or any(part.startswith(".") for part in inner.parts):
-            continue
-        data = _content(path) if path.is_file() else b""
-        ending = (path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower()
-        head = data[: _ROWS_HEAD if ending in _ROWS else _HEAD]
-        if not head or b"\0" in head:
-            left_out.append(str(inner))
-            continue
-        rows = [len(row) for row in head.split(b"\n")] if ending in _ROWS else [0]
-        kinds = (str(inner), str(Path(*inner.parts[:-1][:1], f"*{ending}")), f"*{ending}")
+def files_of(corpus: str, field: str = "") -> tuple[list[CorpusFile], list[str]]:
+    """Return the files of a file, folder or pattern, and lines on those that are left out."""
+    found = find_texts([corpus])
+    files = []
+    for path in found.files:
+        data, form = _content(path, field)
+        inner = path.relative_to(found.root) if found.root in path.parents else Path(path.name)
+        rows = [len(row) for row in data[:_ROWS_HEAD].split(b"\n")] if form != "text" else [0]
+        ending = f"*.{name}" if (name := ending_of(path)) else "*"
+        kinds = (str(inner), str(Path(*inner.parts[:-1][:1], ending)), ending)
         files.append(CorpusFile(path, kinds, len(data), sum(row**2 for row in rows) // max(sum(rows), 1)))
-    if not files:
-        raise InputError([Problem(corpus, "no file with text; give a file, a folder or a pattern")])
-    return files, left_out
+    return files, [f"{', '.join(names)}: {reason}" for reason, names in found.left_out.items()]
 
 
-def _content(path: Path) -> mmap | bytes:
-    """Map a file into memory, so that only what is used of it is read; a compressed one is decompressed before."""
-    with opened(path) as file, TemporaryFile() as unpacked:
-        if packed := path.suffix in _PACKED:
-            shutil.copyfileobj(file, unpacked)
-        plain: IO[bytes] = unpacked if packed else file
-        return mmap(plain.fileno(), 0, access=ACCESS_READ) if plain.seek(0, os.SEEK_END) else b""
+def _content(path: Path, field: str) -> tuple[mmap | bytes, Format]:
+    """Map a file into memory, so that only what is used of it is read; what is packed or a table is written before."""
+    if path == STDIN:
+        raise InputError("standard input can be read once; write it to a file first")
+    with reading(path) as reader, TemporaryFile() as written:
+        plain: IO[bytes] = reader.file if reader.path and reader.form in {"text", "jsonl"} else written
+        if reader.form not in {"text", "jsonl"}:
+            for document in documents_in(reader, RowForm(field)):
+                written.write(json.dumps({field or FIELDS[0]: document.text}).encode() + b"\n")
+        elif not reader.path:
+            shutil.copyfileobj(reader.file, written)
+        size = plain.seek(0, os.SEEK_END)
+        return mmap(plain.fileno(), 0, access=ACCESS_READ) if size else b"", reader.form
 
 
 def _strata(files: Sequence[CorpusFile], share: float) -> Mapping[str, list[CorpusFile]]:
@@ -177,18 +181,18 @@ def _sample(
     wanted = min(int(ends[-1]), max(_PER_STRATUM, round(share * ends[-1])))
     drawn = np.sort(random.choice(ends[-1], wanted, replace=False))
     for file, end, numbers in zip(files, ends, np.split(drawn, np.searchsorted(drawn, ends)), strict=False):
-        for block in read_blocks(file, (numbers - end + file.blocks).tolist()):
-            _, offsets = encode_batch(tokenizer, _documents(file, block, field))
+        for begin, block in read_blocks(file, (numbers - end + file.blocks).tolist(), field):
+            _, offsets = encode_batch(tokenizer, list(_documents(file, begin, block, field)))
             yield len(block), int(offsets[-1])
 
 
-def read_blocks(file: CorpusFile, numbers: Sequence[int]) -> Iterator[bytes]:
-    """Yield some blocks of a file; all of them are the file.
+def read_blocks(file: CorpusFile, numbers: Sequence[int], field: str = "") -> Iterator[tuple[int, bytes]]:
+    """Yield some blocks of a file with their places; all of them are the file.
 
     Block ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
     begins at a character; rows are never cut, so that a block may be empty.
     """
-    data, size = _content(file.path) if numbers else b"", math.ceil(file.size / file.blocks)
+    data, size = _content(file.path, field)[0] if numbers else b"", math.ceil(file.size / file.blocks)
 
     def edge(place: int) -> int:
         if place == 0:
@@ -199,22 +203,31 @@ def read_blocks(file: CorpusFile, numbers: Sequence[int]) -> Iterator[bytes]:
         return next((spot for spot in there if data[spot] & 0xC0 != 0x80), file.size)  # noqa: PLR2004
 
     for number in numbers:
-        yield data[edge(number * size) : edge((number + 1) * size)]
+        begin = edge(number * size)
+        yield begin, data[begin : edge((number + 1) * size)]
 
 
-def _documents(file: CorpusFile, block: bytes, field: str) -> list[str]:
-    """Return the texts of a block: all of it, or a field of each row."""
-    if not file.row:
-        return [block.decode(errors="replace")]
-    texts, names = list[str](), [field] if field else _FIELDS
-    for line in filter(bytes.strip, block.splitlines()):
+def _documents(file: CorpusFile, begin: int, block: bytes, field: str) -> Iterator[str]:
+    """Yield the texts of a block: all of it, or the text of each row."""
+    for data in filter(bytes.strip, io.BytesIO(block)) if file.row else [block]:
+        where = partial(_place, file.path, begin + block.find(data))
         try:
-            row = json.loads(line)
-            texts.append(next(row[name] or "" for name in names if name in row) + "")
-        except (ValueError, TypeError, StopIteration) as error:
-            message = f"a row is not JSON with text in {' or '.join(names)}: {line[:40]!r}; name its field with --field"
-            raise InputError([Problem(str(file.path), message)]) from error
-    return texts
+            text = decode_utf8(data)
+        except TextError as error:
+            with reading(file.path) as reader:
+                refuse_zeros(reader.head, reader.place)
+            place, _, line = where().rpartition(":")
+            text = Faults().mended(data, error.at(place, int(line)))  # which is strict, and raises
+        if file.row:
+            text = text_of_row(parse_row(text, where), RowForm(field), Faults(), where) or ""
+        if text:
+            yield text
+
+
+def _place(path: Path, byte: int) -> str:
+    """Return a file and the line of a byte."""
+    with opened(path) as file:
+        return f"{path}:{file.read(byte).count(_LINE_END) + 1}"
 
 
 def _stratum(name: str, files: Sequence[CorpusFile], counted: Sequence[tuple[int, int]]) -> Stratum:

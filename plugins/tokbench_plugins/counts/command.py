@@ -43,7 +43,7 @@ def _size(value: str | None) -> int | None:
     show_default=True,
     help="What a document of a text file is; a row of JSONL, CSV or Parquet is always one.",
 )
-@click.option("--field", default="text", show_default=True, help="The field of a row that holds the text.")
+@click.option("--field", default="", help="The field of a row that holds the text [default: text, content, …].")
 @click.option("--group", default="", help='Count by group, such as "{parent}" of files, or "{lang}" of rows.')
 @click.option("--intervals", is_flag=True, help="Count 16 parts of the text, for intervals: about twice the rows.")
 @click.option("--min-count", type=click.IntRange(1), default=1, help="Leave rarer pre-tokens out; training differs.")
@@ -78,7 +78,7 @@ def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log
     A tokenizer that is trained on the table is the one that the texts give. A count that was stopped goes on when the
     command is run again.
     """
-    from tokbench.sources.files import find_files
+    from tokbench.text.find import find_files
     from tokbench_plugins.counts.merge import add_tables, available_memory
 
     memory = given["memory"] or available_memory()
@@ -98,17 +98,18 @@ def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log
 def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: dict[str, Any]) -> Counted:
     from tokbench.engine.workers.executor import usable_cores
     from tokbench.foundation.display import progress_shown
+    from tokbench.text.find import find_texts
     from tokbench_plugins.bpe.patterns import resolve_pattern
     from tokbench_plugins.counts.local import Task, count
-    from tokbench_plugins.counts.pieces import Reading, find
+    from tokbench_plugins.counts.pieces import Reading
 
     try:
         pattern = resolve_pattern(given["pattern"])
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
-    found = find(texts)
-    for note in found.left_out.notes:
-        say(note, err=True)
+    found = find_texts(texts)
+    for line in found.notes():
+        say(line, err=True)
     total = sum(path.stat().st_size for path in found.files if path.is_file())
     reading = Reading(pattern, *(given[name] for name in ("document", "field", "group", "errors", "nulls")))
     task = Task(
@@ -143,7 +144,6 @@ def _facts(merged: Merged, output: Path) -> dict[str, object]:
 
 
 def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
-    from tokbench.sources.faults import BAD_BYTES, NULLS
 
     facts = merged.facts
     if counted and counted.resumed:
@@ -156,9 +156,8 @@ def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
         say(f"The last tenth of the text brought {merged.late / merged.different:.1%} of them.")
     if facts.left_out:
         say(f"{facts.left_out}")
-    for kind, met in ((BAD_BYTES, counted.amount.bad), (NULLS, counted.amount.nulls)) if counted else ():
-        if met.times:
-            say(met.note(kind))
+    for kind, met in counted.amount.faults.met.items() if counted else ():
+        say(met.note(kind))
     memory = f"{merged.training_memory / 1e9:.1f} GB"
     backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")
     train = f"tokbench train --backend {backend} --counts {shlex.quote(str(output))} --vocab-size 32768"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.text.given import checked_texts
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
@@ -123,7 +124,7 @@ def count_table(
         parts: count 16 parts of the text by themselves, for intervals; needs ``numbers``.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: a number is out of range, or a document is not a string of Unicode.
 
     >>> table = count_table(["no!", "no no"], [1, 0], pattern="gpt2")
     >>> table.to_pydict()["chunk"], table.to_pydict()["count"]
@@ -131,6 +132,7 @@ def count_table(
     """
     import pyarrow as pa
 
+    documents = checked_texts(documents, "documents")
     counter = BlockCounter(pattern, parts=parts)
     each: Iterator[int] | None = None
     begin: int | None = None

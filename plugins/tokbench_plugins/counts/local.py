@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench import plugin
+from tokbench.text.opening import STDIN
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.counts.count import BlockCounter
 from tokbench_plugins.counts.facts import CountFacts, position, schema
 from tokbench_plugins.counts.merge import Merged, Part, engine, merge
-from tokbench_plugins.counts.pieces import STDIN, Amount, Piece, PieceReader, Reading, pieces
+from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, pieces
 
 _FLUSH_S: Final = 20
 _REPORT_S: Final = 0.2
@@ -68,7 +69,7 @@ class Task:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    if str(path) == STDIN:
+    if path == STDIN:
         return 0, time.time_ns()
     status = path.stat()
     return status.st_size, status.st_mtime_ns
@@ -221,7 +222,7 @@ def count(task: Task, report: Report) -> Counted:
     left = [piece for piece in every if piece not in done]
     resumed = sum(piece.size for piece in done)
     small = sum(piece.size for piece in left) < _SMALL
-    here = small or task.processes == 1 or Path(STDIN) in task.files
+    here = small or task.processes == 1 or STDIN in task.files
     counting = _count_here if here else _count_in_processes
     for written in counting(task, left, lambda read: report(resumed + read)) if left else ():
         journal.add(written)
@@ -237,18 +238,18 @@ def count(task: Task, report: Report) -> Counted:
     )
     rows = [Part(task.folder / name) for one in journal.written for name in one.files]
     with engine(task.memory, task.folder / "spill") as connection:
-        merged = merge(connection, rows, facts, task.output, least=task.least, late=_last_tenth(every))
+        merged = merge(connection, rows, facts, task.output, least=task.least, late=_last_tenth(amount.sizes))
     shutil.rmtree(task.folder)
     return Counted(merged, amount, resumed)
 
 
-def _last_tenth(every: Sequence[Piece]) -> int:
-    """Return where the last tenth of the files begins."""
-    behind = 0.9 * sum(piece.size for piece in every)
-    for piece in every:
-        if behind < piece.size:
-            return position(piece.file, piece.start + int(behind))
-        behind -= piece.size
+def _last_tenth(sizes: Mapping[str, int]) -> int:
+    """Return where the last tenth of the files begins, of which ``sizes`` are by their numbers."""
+    behind = 0.9 * sum(sizes.values())
+    for file, size in sorted((int(name), size) for name, size in sizes.items()):
+        if behind < size:
+            return position(file, int(behind))
+        behind -= size
     return 0
 
 

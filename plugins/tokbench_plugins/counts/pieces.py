@@ -6,13 +6,11 @@ visible and a letter, or between a letter and a space before a letter.
 
 from __future__ import annotations
 
-import glob
 import io
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple
@@ -21,13 +19,13 @@ import numpy as np
 import regex
 
 from tokbench import plugin
-from tokbench.foundation.compressed import opened, plain_name
-from tokbench.foundation.files import not_text
-from tokbench.sources.csv import CsvOptions, CsvSource
-from tokbench.sources.faults import BAD_BYTES, EMPTY, NULLS, Errors, Faults, Met, Nulls, mend_utf8, readable_name
-from tokbench.sources.files import find_files, group_names
-from tokbench.sources.parquet import ParquetOptions, ParquetSource
-from tokbench.sources.rows import RowFileOptions, RowFiles
+from tokbench.text.cuts import TextReader, reading
+from tokbench.text.faults import Errors, Faults, Met, Nulls
+from tokbench.text.find import file_names, group_names
+from tokbench.text.formats import ROWS, Format, refuse_zeros
+from tokbench.text.opening import STDIN
+from tokbench.text.read import documents_in
+from tokbench.text.rows import RowForm, parse_row, rows_of, text_of_row
 from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
@@ -36,18 +34,8 @@ from tokbench_plugins.counts.facts import position
 
 Documents = Literal["file", "line"]
 
-STDIN: Final = "-"
 _BLOCK: Final = 4 << 20
 _PIECE: Final = 64 << 20
-_HEAD: Final = 8192
-_CSV: Final = (CsvSource, CsvOptions)
-_TABLES: Final[dict[str, tuple[type[RowFiles], type[RowFileOptions]]]] = {
-    ".csv": _CSV,
-    ".tsv": _CSV,
-    ".parquet": (ParquetSource, ParquetOptions),
-}
-"""What a source reads whole, a row a document."""
-_ROWS: Final = frozenset({".jsonl", ".ndjson"})
 _BATCH: Final = 1024
 _CUT: Final = regex.compile(r"(?<=\S\n)(?=\p{L})|(?<=\p{L})(?= \p{L})")
 _LINE: Final = regex.compile(r"(?<=\n)(?!\r?\n)")
@@ -58,8 +46,8 @@ class Reading(NamedTuple):
 
     pattern: str
     document: Documents = "file"
-    field: str = "text"
-    """The field of a row that holds the text."""
+    field: str = ""
+    """The field of a row that holds the text; empty for the first of the usual ones."""
     group: str = ""
     """A template, such as ``{language}``, or of the fields of a row."""
     errors: Errors = "strict"
@@ -75,6 +63,8 @@ class Piece(NamedTuple):
     """In bytes; the piece begins at the first cut from there on."""
     end: int
     """It ends at the first cut from there on, or with the file."""
+    form: Format | None = None
+    """``None`` if it shows when it is read."""
 
     @property
     def size(self) -> int:
@@ -87,115 +77,80 @@ class Amount:
 
     bytes: int = 0
     documents: int = 0
-    bad: Met = field(default_factory=Met)
-    """Bytes that are not UTF-8, replaced or left out."""
-    nulls: Met = field(default_factory=Met)
-    """Rows that are left out."""
+    faults: Faults = field(default_factory=Faults)
+    """What was replaced or left out."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """By number of a file, how far its places go: its bytes, unpacked, or those of its texts."""
 
     @classmethod
-    def of(cls, known: dict[str, Any]) -> Amount:
-        return cls(**{**known, "bad": Met(**known["bad"]), "nulls": Met(**known["nulls"])})
+    def of(cls, known: Mapping[str, Any]) -> Amount:
+        faults = Faults(met={kind: Met(**met) for kind, met in known["faults"]["met"].items()})
+        return cls(**{**known, "faults": faults})
 
     def add(self, other: Amount) -> None:
         self.bytes += other.bytes
         self.documents += other.documents
-        self.bad.add(other.bad)
-        self.nulls.add(other.nulls)
+        self.faults.include(other.faults)
+        for file, size in other.sizes.items():
+            self.sizes[file] = self.sizes.get(file, 0) + size
 
 
-class FoundFiles(NamedTuple):
-    """The files of a corpus."""
-
-    files: list[Path]
-    left_out: Faults
-    """What is not text, and what is not a file."""
-
-
-def find(names: Sequence[str]) -> FoundFiles:
-    """Return the files of paths, folders and glob patterns, each once, in order."""
-    files: dict[Path, None] = {}
-    left_out = Faults()
-    for name in names:
-        path = Path(name)
-        if name == STDIN:
-            files[path] = None
-        elif path.is_dir():
-            for inside in _files(path / "**", left_out):
-                if inside.suffix != ".parquet" and _is_binary(inside):
-                    left_out.add("files that are not text, left out", readable_name(inside))
-                else:
-                    files[inside] = None
-        else:
-            files |= dict.fromkeys(_files(path, left_out))
-    for path in (path for path in files if str(path) != STDIN and not path.stat().st_size):
-        left_out.add(EMPTY, readable_name(path))
-    if not files:
-        raise plugin.InputError(f"{', '.join(names)}: no file holds text")
-    return FoundFiles(list(files), left_out)
-
-
-def _files(pattern: Path, left_out: Faults) -> list[Path]:
-    try:
-        return find_files(pattern, faults=left_out)
-    except plugin.InputError as error:
-        raise plugin.InputError(f"{str(error).partition(';')[0]}; give files, folders or patterns") from error
-
-
-def _is_binary(path: Path) -> bool:
-    with opened(path) as file:
-        return bool(not_text(file.read(_HEAD)))
-
-
-def pieces(files: Sequence[Path], reading: Reading) -> list[Piece]:
+def pieces(files: Sequence[Path], how: Reading) -> list[Piece]:
     """Cut what can be cut: plain text, and rows of JSON."""
     made: list[Piece] = []
     for number, path in enumerate(files):
-        size = 0 if str(path) == STDIN else path.stat().st_size
-        step = _PIECE if _can_be_cut(path, reading) else max(size, 1)
-        made += [Piece(number, str(path), start, min(start + step, size)) for start in range(0, max(size, 1), step)]
+        if path == STDIN:
+            made.append(Piece(number, str(path), 0, 0))
+            continue
+        size = path.stat().st_size
+        with reading(path) as reader:
+            by_line = reader.form == "jsonl" or (reader.form == "text" and how.document == "line")
+            can_be_cut = by_line or (reader.form == "text" and scanner(how.pattern) is not None)
+            step = _PIECE if can_be_cut and reader.path else max(size, 1)
+        starts = range(0, max(size, 1), step)
+        made += [Piece(number, str(path), start, min(start + step, size), reader.form) for start in starts]
     return made
-
-
-def _can_be_cut(path: Path, reading: Reading) -> bool:
-    if str(path) == STDIN or plain_name(path) != path or path.suffix in _TABLES:
-        return False
-    return path.suffix in _ROWS or reading.document == "line" or scanner(reading.pattern) is not None
 
 
 class PieceReader:
     """Reads the blocks of one piece; ``amount`` says how much text so far, ``read`` how many bytes of the file."""
 
-    def __init__(self, piece: Piece, reading: Reading) -> None:
-        self._piece, self._reading = piece, reading
+    def __init__(self, piece: Piece, how: Reading) -> None:
+        self._piece, self._how = piece, how
         self._path = Path(piece.path)
-        self._is_rows = plain_name(self._path).suffix in _ROWS
-        by_line = self._is_rows or reading.document == "line"
-        self._cut = _LINE if by_line else _CUT if scanner(reading.pattern) else None
-        self.amount, self.read = Amount(), 0
+        fields = [name for _, name, _, _ in string.Formatter().parse(how.group) if name]
+        others = tuple(name.partition("[")[0] for name in fields if name not in file_names(self._path))
+        self._form = RowForm(how.field, how.nulls, others)
+        self.amount, self.read = Amount(faults=Faults(how.errors)), 0
 
     def __iter__(self) -> Iterator[Block]:
-        if table := _TABLES.get(plain_name(self._path).suffix):
-            yield from self._table(*table)
-            return
-        with self._opened() as file:
-            for start, data in self._stretches(file):
-                self.read = start + len(data) - self._piece.start
-                yield from self._rows(start, data) if self._is_rows else self._text(start, data)
-        if not self._is_rows and self._reading.document == "file" and self._piece.start == 0 and self.amount.bytes:
+        piece, size = self._piece, self._piece.size
+        with reading(self._path, piece.form, faults=self.amount.faults) as reader:
+            self._reader = reader
+            by_line = reader.form == "jsonl" or self._how.document == "line"
+            self._cut = _LINE if by_line else _CUT if scanner(self._how.pattern) else None
+            if reader.form in {"text", "jsonl"}:
+                for start, data in self._stretches(reader):
+                    self.read = reader.file.place - piece.start
+                    size = size if reader.path else start + len(data)
+                    yield from self._rows(start, data) if reader.form == "jsonl" else self._text(start, data)
+            else:
+                for size, blocks in self._table(reader):  # noqa: B007
+                    self.read = reader.file.place
+                    yield from blocks
+        if reader.form == "text" and self._how.document == "file" and piece.start == 0 and self.amount.bytes:
             self.amount.documents += 1
+        self.amount.sizes = {str(piece.file): size}
+        for met in self.amount.faults.met.values():
+            met.at = position(piece.file, piece.start)
 
-    def _opened(self) -> Any:
-        return nullcontext(sys.stdin.buffer) if self._piece.path == STDIN else opened(self._path)
-
-    def _stretches(self, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    def _stretches(self, reader: TextReader) -> Iterator[tuple[int, bytes]]:
         """Yield blocks that begin and end at cuts, with where they begin."""
-        piece, whole = self._piece, self._piece.path == STDIN or plain_name(self._path) != self._path
+        piece, file, whole = self._piece, reader.file, reader.path is None
         start = self._first_cut(file, piece.start) if piece.start else 0
         stop = None if whole or piece.end >= self._path.stat().st_size else self._first_cut(file, piece.end)
-        if start:
+        if not whole:
             file.seek(start)
-        elif not whole:
-            file.seek(0)
         if self._cut is None:
             yield 0, file.read()
             return
@@ -252,10 +207,8 @@ class PieceReader:
 
     def _text(self, start: int, data: bytes) -> Iterator[Block]:
         data = self._valid(start, data)
-        if self._reading.document == "line" and not data.endswith(b"\n"):
-            data += b"\n"  # as a corpus gives its last line
         array = np.frombuffer(bytearray(data + bytes(PADDING)), np.uint8)
-        if self._reading.document == "line":
+        if self._how.document == "line":
             offsets = _line_starts(array[: len(data)])
             self.amount.documents += offsets.size - 1
             if offsets.size < 2:  # noqa: PLR2004
@@ -263,32 +216,26 @@ class PieceReader:
         else:
             offsets = np.array([0, len(data)], np.int64)
         self.amount.bytes += int(offsets[-1] - offsets[0])
-        yield Block(array, offsets, position(self._piece.file, start) + offsets[:-1], self._group())
-
-    def _group(self) -> str:
-        return self._reading.group.format(**group_names(self._path)) if self._reading.group else ""
+        group = self._how.group.format_map(group_names(self._path))
+        yield Block(array, offsets, position(self._piece.file, start) + offsets[:-1], group)
 
     def _valid(self, start: int, data: bytes) -> bytes:
         try:
             str(data, "utf-8")
         except UnicodeDecodeError as error:
-            at = start + error.start
-            where, what = self._where(at), f"byte 0x{data[error.start]:02x}"
-            if self._reading.errors == "strict":
-                remedy = "mend it with: iconv -c -f UTF-8 -t UTF-8, or use --errors replace"
-                raise plugin.InputError([plugin.Problem(where, f"{what} is not UTF-8; {remedy}")]) from error
-            text, bad = mend_utf8(data, self._reading.errors)
-            self.amount.bad.add(Met(bad, where, position(self._piece.file, at)))
-            return text.encode()
+            refuse_zeros(self._reader.head, self._reader.place)
+            message = f"not UTF-8: byte 0x{data[error.start]:02x} ({error.reason})"
+            return self.amount.faults.mended(data, plugin.Problem(self._where(start + error.start), message)).encode()
         return data
 
-    def _where(self, byte: int) -> str:
-        if self._piece.path == STDIN:
-            return f"standard input, byte {byte + 1:,}"
-        with opened(self._path) as file:
+    def _where(self, byte: int, *, column: bool = True) -> str:
+        if self._path == STDIN:
+            return f"{self._reader.place}, byte {byte + 1:,}"
+        with plugin.opened(self._path) as file:
             before = file.read(byte)
         lines = before.split(b"\n")
-        return f"{readable_name(self._path)}:{len(lines)}:{len(lines[-1].decode('utf-8', 'replace')) + 1}"
+        inside = f":{len(lines[-1].decode('utf-8', 'replace')) + 1}" if column else ""
+        return f"{self._reader.place}:{len(lines)}{inside}"
 
     def _rows(self, start: int, data: bytes) -> Iterator[Block]:
         texts: list[str] = []
@@ -297,42 +244,40 @@ class PieceReader:
         at = start
         for line in io.BytesIO(self._valid(start, data)):
             if not line.isspace():
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError as error:
-                    message = f"is not JSON: {error.msg}; every line must be one object"
-                    raise plugin.InputError([plugin.Problem(self._where(at + error.pos), message)]) from error
-                if not self._is_null(row, at):
-                    texts.append(self._field(row, self._reading.field, at))
-                    groups.append(self._row_group(row, at))
+                where = partial(self._where, at, column=False)
+                row = parse_row(line, where)
+                if (text := text_of_row(row, self._form, self.amount.faults, where)) is not None:
+                    texts.append(text)
+                    groups.append(self._row_group(row, where))
                     firsts.append(at)
             at += len(line)
         yield from self._blocks(texts, firsts, groups)
 
-    def _is_null(self, row: Any, at: int) -> bool:
-        """Tell whether a row is left out, and count it."""
-        null = self._reading.nulls == "skip" and isinstance(row, dict) and row.get(self._reading.field, "") is None
-        if null:
-            where = "" if self.amount.nulls.times else self._where(at)
-            self.amount.nulls.add(Met(1, where, position(self._piece.file, at)))
-        return null
-
-    def _field(self, row: Any, name: str, at: int) -> str:
-        value = row.get(name) if isinstance(row, dict) else None
-        if not isinstance(value, str):
-            known = ", ".join(map(str, row)) if isinstance(row, dict) else "no fields"
-            remedy = "name another with --field, or leave rows with null out with --nulls skip"
-            message = f"has no text in the field {name!r}; it has: {known}; {remedy}"
-            raise plugin.InputError([plugin.Problem(self._where(at), message)])
-        return value
-
-    def _row_group(self, row: Any, at: int) -> str:
-        if not self._reading.group:
+    def _row_group(self, row: Mapping[str, Any], where: Callable[[], str]) -> str:
+        if not self._how.group:
             return ""
         try:
-            return self._reading.group.format(**row)
+            return self._how.group.format_map({**row, **file_names(self._path)})
         except (KeyError, TypeError, IndexError) as error:
-            raise plugin.InputError([plugin.Problem(self._where(at), f"has no field {error} for --group")]) from error
+            raise plugin.InputError([plugin.Problem(where(), f"has no field {error} for --group")]) from error
+
+    def _table(self, reader: TextReader) -> Iterator[tuple[int, Iterator[Block]]]:
+        """Yield blocks of a file that is no text of its own, with how many bytes its texts have so far."""
+        documents, at = self._documents(reader), 0
+        while some := list(islice(documents, _BATCH)):
+            ends = np.cumsum([len(text.encode()) for text, _ in some]).tolist()
+            firsts = [at + end for end in [0, *ends[:-1]]]
+            at += ends[-1]
+            yield at, self._blocks([text for text, _ in some], firsts, [group for _, group in some])
+
+    def _documents(self, reader: TextReader) -> Iterator[tuple[str, str]]:
+        """Yield the text and the group of rows or sentences."""
+        if reader.form not in ROWS:
+            group = self._how.group.format_map(group_names(self._path))
+            yield from ((document.text, group) for document in documents_in(reader, self._form))
+            return
+        for row in rows_of(reader, self._form):
+            yield row.text, self._row_group(row.values, f"{reader.place}:{row.number}".format)
 
     def _blocks(self, texts: list[str], firsts: list[int], groups: list[str]) -> Iterator[Block]:
         base = position(self._piece.file, 0)
@@ -342,20 +287,6 @@ class PieceReader:
             self.amount.documents += len(chosen)
             self.amount.bytes += int(offsets[-1])
             yield Block(data, offsets, base + np.array([firsts[k] for k in chosen], np.int64), group)
-
-    def _table(self, kind: Any, options: type[RowFileOptions]) -> Iterator[Block]:
-        reading, at = self._reading, 0
-        keys = {"text": reading.field, "group": reading.group, "errors": reading.errors, "nulls": reading.nulls}
-        source = kind(options.model_validate({"path": glob.escape(str(self._path)), **keys}))
-        documents = source.documents()
-        while rows := list(islice(documents, _BATCH)):
-            ends = np.cumsum([len(row.text.encode()) for row in rows]).tolist()
-            firsts = [at + end for end in [0, *ends[:-1]]]
-            at += ends[-1]
-            yield from self._blocks([row.text for row in rows], firsts, [row.group for row in rows])
-        begin = position(self._piece.file, 0)
-        self.amount.bad.add(replace(source.faults.of_kind(BAD_BYTES), at=begin))
-        self.amount.nulls.add(replace(source.faults.of_kind(NULLS), at=begin))
 
 
 def _line_starts(data: Any) -> Any:

@@ -18,14 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tokbench.foundation.errors import InputError
-from tokbench.sources.files import read_documents
+from tokbench.text.cuts import reading
+from tokbench.text.faults import BAD_BYTES, NULLS
+from tokbench.text.find import find_texts
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.counts import local, pieces
 from tokbench_plugins.counts.count import count_table, table_of
 from tokbench_plugins.counts.facts import PARTS, part_of, read_facts
 from tokbench_plugins.counts.merge import add_tables
-from tokbench_plugins.counts.pieces import Reading, find
+from tokbench_plugins.counts.pieces import Reading
 
 MEMORY = 1 << 30
 ALPHABET = [
@@ -77,7 +79,9 @@ def counted(folder, output=None, **options):
     }
     output = output or folder.with_suffix(".counts")
     result = local.count(
-        local.Task(tuple(find([str(folder)]).files), Reading(**{"pattern": "gpt4", **options}), output, MEMORY, **task),
+        local.Task(
+            tuple(find_texts([str(folder)]).files), Reading(**{"pattern": "gpt4", **options}), output, MEMORY, **task
+        ),
         lambda _: None,
     )
     return result, rows(output)
@@ -90,6 +94,11 @@ def rows(path):
 def expected(documents, pattern):
     counts = count_chunks(documents, pattern)
     return {"chunk": [chunk.encode() for chunk in counts], "count": list(counts.values())}
+
+
+def met(result, kind):
+    [found] = [met for name, met in result.amount.faults.met.items() if name.startswith(kind)]
+    return found
 
 
 @pytest.fixture
@@ -113,8 +122,10 @@ def test_pieces_count_as_whole_files(tmp_path, small, pattern):
 
 def test_lines_are_the_documents_that_training_sees(tmp_path, small):
     folder = write(tmp_path / "in", texts(30, 200))
-    files = sorted(folder.iterdir())
-    documents = [part.text + part.end for path in files for part in read_documents(path, "line")]
+    documents = []
+    for path in sorted(folder.iterdir()):
+        with reading(path) as reader:
+            documents += [part.text + part.end for part in reader.documents("line")]
     result, table = counted(folder, document="line")
     assert result.amount.documents == len(documents)
     assert table == expected(documents, "gpt4")
@@ -157,7 +168,8 @@ def test_two_processes_count_as_one(tmp_path, small):
 def test_an_empty_table_changes_no_byte(tmp_path, small):
     folder = write(tmp_path / "in", texts(30, 30))
     counted(folder, tmp_path / "one")
-    counted(write(tmp_path / "empty", [""]), tmp_path / "nothing")
+    (tmp_path / "nulls.jsonl").write_text('{"text": null}\n')
+    counted(tmp_path / "nulls.jsonl", tmp_path / "nothing", nulls="skip")
     for name, tables in (("alone", ["one"]), ("both", ["one", "nothing"])):
         add_tables([tmp_path / table for table in tables], tmp_path / name, 1 << 28)
     alone, both = (pq.read_table(tmp_path / name).replace_schema_metadata() for name in ("alone", "both"))
@@ -169,7 +181,7 @@ def test_goes_on_after_a_failure(tmp_path, small, monkeypatch):
     folder = write(tmp_path / "in", documents)
     (folder / "015.txt").write_bytes(b"good\nbad \xff\n")
     monkeypatch.setattr(local, "_FLUSH_S", 0)
-    with pytest.raises(InputError, match=r"015.txt:2:5: byte 0xff"):
+    with pytest.raises(InputError, match=r"015.txt:2:5: not UTF-8: byte 0xff"):
         counted(folder)
     documents[15] = "good again"
     (folder / "015.txt").write_text("good again")
@@ -190,7 +202,7 @@ def test_resumes_from_the_journal(tmp_path, small, monkeypatch):
         if calls == 20:
             raise KeyboardInterrupt
 
-    task = local.Task(tuple(find([str(folder)]).files), Reading("gpt4"), tmp_path / "out", MEMORY)
+    task = local.Task(tuple(find_texts([str(folder)]).files), Reading("gpt4"), tmp_path / "out", MEMORY)
     with pytest.raises(KeyboardInterrupt):
         local.count(task, stop)
     journal = task.folder / "journal"
@@ -208,7 +220,8 @@ def test_bad_bytes(tmp_path, errors, text):
     (tmp_path / "in" / "bad.txt").write_bytes(b"good\nb\xffd")
     result, table = counted(tmp_path / "in", errors=errors)
     assert table == expected(["one", text], "gpt4")
-    assert (result.amount.bad.times, result.amount.bad.where) == (1, f"{tmp_path / 'in' / 'bad.txt'}:2:2")
+    bad = met(result, BAD_BYTES)
+    assert (bad.times, bad.where) == (1, f"{tmp_path / 'in' / 'bad.txt'}:2:2")
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -222,8 +235,8 @@ def test_null_rows_are_left_out(tmp_path, kind):
         pq.write_table(pytest.importorskip("pyarrow").table({"text": ["a b", None, "c"]}), path)
     result, table = counted(path, nulls="skip")
     assert table == expected(["a b", "c"], "gpt4")
-    assert (result.amount.nulls.times, result.amount.documents) == (1, 2)
-    assert result.amount.nulls.where.startswith(f"{path}:2")
+    assert (met(result, NULLS).times, result.amount.documents) == (1, 2)
+    assert met(result, NULLS).where == f"{path}:2"
     with pytest.raises(InputError, match=r"nulls:? skip"):
         counted(path, tmp_path / "other")
 
@@ -235,7 +248,8 @@ def test_the_first_bad_byte_whatever_processes(tmp_path, small):
         (folder / f"00{number}.txt").write_bytes(b"good\nbad \xff\n" * 50)
     for processes in (1, 2):
         result, _ = counted(folder, tmp_path / str(processes), errors="replace", processes=processes)
-        assert (result.amount.bad.times, result.amount.bad.where) == (150, f"{folder / '001.txt'}:2:5")
+        bad = met(result, BAD_BYTES)
+        assert (bad.times, bad.where) == (150, f"{folder / '001.txt'}:2:5")
 
 
 def test_parts_add_up(tmp_path, monkeypatch):
@@ -362,5 +376,5 @@ def test_standard_input(tmp_path):
 def test_a_bad_byte_is_named_by_another_process(tmp_path, small):
     folder = write(tmp_path / "in", texts(5, 300, seed=8))
     (folder / "003.txt").write_bytes(b"good\nbad \xff\n")
-    with pytest.raises(InputError, match=r"003\.txt:2:5: byte 0xff"):
+    with pytest.raises(InputError, match=r"003\.txt:2:5: not UTF-8: byte 0xff"):
         counted(folder, processes=2)

@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 from tokbench.config.model import Config
 from tokbench.config.validate import Part, Place, validate
 from tokbench.corpus.excerpts import MOST_EXCERPTS
-from tokbench.foundation.errors import Problem
-from tokbench.foundation.files import not_text, read_regular
-from tokbench.foundation.parsing import TextError, decode_utf8
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.text.cuts import reading
+from tokbench.text.find import find_files
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.options import LocalPath, Options
 
@@ -121,13 +121,8 @@ class _Reading:
 
     def _content(self, path: Path) -> str | None:
         try:
-            data = read_regular(path)
-            return decode_utf8(data)
-        except OSError as error:
-            message = f"{path} cannot be read: {error.strerror}"
-        except TextError as error:
-            kind = not_text(data)
-            message = f"{path} is {kind}" if kind else str(error.at(path))
-            message += "; convert it to UTF-8 first"
-        self.refuse(message, "file")
+            with reading(find_files(path)[0], "text") as reader:
+                return "".join(document.text for document in reader.documents("file"))
+        except InputError as error:
+            self.refuse(str(error), "file")
         return None

@@ -24,14 +24,14 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 @click.option("-t", "--tokenizer", required=True, metavar="NAME", help=f"The tokenizer: {TOKENIZER}.")
 @click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the blocks to read.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
-@click.option("--field", default="", help="The field with the text of JSON rows [default: text, content, …].")
+@click.option("--field", default="", help="The field with the text of rows [default: text, content, …].")
 @json_option
 @common_options
 def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, as_json: bool) -> None:
     """Estimate the tokens of CORPUS, a file, a folder or a pattern, from a sample of its blocks.
 
-    Text and rows of JSON (.jsonl) are read, also as .gz or .zst. Of a large plain file only the sampled blocks are
-    read; a compressed one is decompressed as a whole.
+    Text, JSON rows, CSV, Parquet and CoNLL-U are read, packed or not. Of a large plain file of text or JSON rows only
+    the sampled blocks are read; others are unpacked as a whole.
 
     Exit codes: 0 estimated, 2 bad input.
     """
@@ -53,7 +53,7 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
     if len(answer.strata) > _MOST:
         say(f"and {len(answer.strata) - _MOST:,} more: --json")
     if answer.left_out:
-        say(f"left out, as they are empty, binary or no files: {', '.join(answer.left_out)}")
+        say("\n  ".join(["left out:", *answer.left_out]))
     if answer.read > 2 * sample * answer.bytes:
         say("more than the sample asked for was read: at least 40 blocks are, and 3 of each row above")
     if reach:

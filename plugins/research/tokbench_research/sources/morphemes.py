@@ -12,7 +12,8 @@ from pydantic import Field
 
 from tokbench.corpus.contract import Gold
 from tokbench.plugin import CorpusSpec, Document, InputError, Problem
-from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, file_names, numbered_lines
+from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource
+from tokbench.text.find import file_names
 
 Layout = Literal["unimorph", "morphynet_derivational", "sigmorphon2022", "morphscore"]
 
@@ -135,16 +136,19 @@ class MorphemesSource(GroupedFilesSource):
 
     def _rows(self, path: Path) -> Iterator[tuple[int, SegmentedWord]]:
         shape = _SHAPES[self._options.layout]
-        for number, ended in numbered_lines(path, self.document_limit, self.faults):
-            line = ended.removesuffix("\n").removesuffix("\r")
-            if not line.strip() or (shape.csv and number == 1):
-                continue
-            columns = next(csv.reader([line])) if shape.csv else line.split("\t")
-            if not shape.fewest <= len(columns) <= shape.most:
-                wanted = f"{shape.fewest} to {shape.most}" if shape.fewest < shape.most else str(shape.fewest)
-                msg = f"has {len(columns)} columns, layout {self._options.layout!r} has {wanted}: {shape.names}"
-                raise InputError([Problem(f"{path}:{number}", f"{msg}; correct the line or choose another 'layout'")])
-            yield number, shape.read(columns)
+        with self.reading(path, "text") as reader:
+            for number, ended in reader.lines():
+                line = ended.removesuffix("\n").removesuffix("\r")
+                if not line.strip() or (shape.csv and number == 1):
+                    continue
+                columns = next(csv.reader([line])) if shape.csv else line.split("\t")
+                if not shape.fewest <= len(columns) <= shape.most:
+                    wanted = f"{shape.fewest} to {shape.most}" if shape.fewest < shape.most else str(shape.fewest)
+                    msg = f"has {len(columns)} columns, layout {self._options.layout!r} has {wanted}: {shape.names}"
+                    raise InputError(
+                        [Problem(f"{path}:{number}", f"{msg}; correct the line or choose another 'layout'")]
+                    )
+                yield number, shape.read(columns)
 
 
 SPEC: Final = CorpusSpec(

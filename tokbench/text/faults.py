@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.tokenizers.facts import CAUTION
@@ -21,25 +21,9 @@ BAD_BYTES: Final = "bytes that are not UTF-8"
 EMPTY: Final = "files without text, left out"
 SURROGATES: Final = "lone surrogates"
 NULLS: Final = "rows whose text is null, left out"
+_READ_ON: Final = "read on with errors: replace (or skip), where that is an option"
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
-
-
-class MendedText(NamedTuple):
-    """A text, and how many bytes of it were not UTF-8."""
-
-    text: str
-    bad: int
-
-
-def mend_utf8(data: bytes | bytearray, errors: Errors) -> MendedText:
-    r"""Replace or leave out what is not UTF-8.
-
-    >>> mend_utf8(b"b\xffd", "replace") == ("b\ufffdd", 1), mend_utf8(b"b\xffd", "skip") == ("bd", 1)
-    (True, True)
-    """
-    bad = len(_SURROGATES.findall(data.decode("utf-8", "surrogateescape")))
-    return MendedText(data.decode("utf-8", _HANDLERS[errors]), bad)
 
 
 @dataclass
@@ -60,38 +44,51 @@ class Met:
         return f"{kind}: {self.times:,}, the first at {self.where}"
 
 
+Place = Callable[[], str]
+"""Returns the place of a fault, which may take long to find."""
+
+
+@dataclass
 class Faults:
     """The faults of one reading, by kind."""
 
-    def __init__(self, errors: Errors = "strict") -> None:
-        self.errors = errors
-        self._met: dict[str, Met] = {}
+    errors: Errors = "strict"
+    met: dict[str, Met] = field(default_factory=dict)
 
-    def add(self, kind: str, where: str, times: int = 1) -> None:
-        self._met.setdefault(kind, Met()).add(Met(times, where))
+    def add(self, kind: str, where: str | Place, times: int = 1) -> None:
+        if kind not in self.met:
+            self.met[kind] = Met(0, where if isinstance(where, str) else where())
+        self.met[kind].times += times
 
-    def of_kind(self, kind: str) -> Met:
-        """Return what was met of a kind, whatever was done with it."""
-        return next((met for name, met in self._met.items() if name.startswith(kind)), Met())
+    def include(self, other: Faults) -> None:
+        """Add what another reading met."""
+        for kind, met in other.met.items():
+            self.met.setdefault(kind, Met()).add(met)
 
     @property
     def notes(self) -> Sequence[str]:
-        return [f"{CAUTION}{met.note(kind)}" for kind, met in self._met.items()]
+        return [f"{CAUTION}{met.note(kind)}" for kind, met in self.met.items()]
 
     def mended(self, data: bytes | bytearray, problem: Problem) -> str:
         """Return bytes with a fault as text; an InputError if bad bytes are errors."""
         if self.errors == "strict":
-            remedy = "or read on with the option 'errors: replace' (or skip)"
+            remedy = f"mend the file with: iconv -c -f UTF-8 -t UTF-8; or {_READ_ON}"
             raise InputError([Problem(problem.where, f"{problem.message}; {remedy}")])
-        text, bad = mend_utf8(data, self.errors)
+        bad = len(_SURROGATES.findall(data.decode("utf-8", "surrogateescape")))
         self.add(f"{BAD_BYTES}, {_DONE[self.errors]}", problem.where, bad)
-        return text
+        return data.decode("utf-8", _HANDLERS[self.errors])
 
-    def without_surrogates(self, text: str, where: str, kind: str = SURROGATES) -> str:
-        """Return a text without lone surrogates, such as bad bytes became in reading, unless they are errors."""
-        if self.errors == "strict" or not (bad := len(_SURROGATES.findall(text))):
+    def without_surrogates(self, text: str, where: Place, name: str = "the text", kind: str = SURROGATES) -> str:
+        """Return a text without lone surrogates, such as bad bytes became; an InputError if they are errors."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            if self.errors == "strict":
+                problem = Problem(where(), f"{name} holds a lone surrogate, so it is not Unicode; {_READ_ON}")
+                raise InputError([problem]) from error
+        else:
             return text
-        self.add(f"{kind}, {_DONE[self.errors]}", where, bad)
+        self.add(f"{kind}, {_DONE[self.errors]}", where, len(_SURROGATES.findall(text)))
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", _HANDLERS[self.errors])
 
 

@@ -1,0 +1,345 @@
+"""Odd files through every door: one number of bytes, or one refusal in the same words."""
+
+import gzip
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("duckdb")
+pytest.importorskip("numba")
+pytest.importorskip("pyarrow")
+pytest.importorskip("zstandard")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.command import texts_by_group
+from tokbench.plugin import InputError, silent
+from tokbench.text.find import find_texts
+
+TEXTS = ["née; an egg", 'two\nlines, and a "quote"', "देवनागरी"]
+SIZE = sum(len(text.encode()) for text in TEXTS)
+
+
+def rows(field="text", *more):
+    return "".join(json.dumps({"id": 1, field: text}) + "\n" for text in [*TEXTS, *more]).encode()
+
+
+def parquet(values, kind):
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"text": pa.array(values, kind)}), buffer)
+    return buffer.getvalue()
+
+
+def long_window(data):
+    parameters = zstandard.ZstdCompressionParameters.from_level(3, window_log=31, enable_ldm=True, write_content_size=0)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    return packer.compress(data) + packer.flush()
+
+
+def table(delimiter):
+    quoted = ['"' + text.replace('"', '""') + '"' for text in TEXTS]
+    return "".join(f"{delimiter.join(row)}\r\n" for row in [("id", "text"), *(("1", text) for text in quoted)]).encode()
+
+
+WORDS = "".join(f"# text = a b\n1\ta{'	_' * 8}\n2\tb{'	_' * 8}\n\n" for _ in range(2)).encode()
+PDF = b"%PDF-1.4\n1 0 obj <</Type /Catalog>> endobj\n"
+OFFICE = b"PK\x03\x04\x14\0\6\0\x08\0\0\0!\0[Content_Types].xml"
+
+ODD: dict[str, tuple[bytes, int | str]] = {
+    "mark.txt": ("\ufeffnée\n".encode(), 8),
+    "crlf.txt": (b"one\r\ntwo\r\n", 10),
+    "cr.txt": (b"one\rtwo", 7),
+    "nul.txt": (b"a\0b first\n", 10),
+    "no_end.txt": (b"one\ntwo", 7),
+    "newlines.txt": (b"\n\n\n", 3),
+    "packed.txt.gz": (gzip.compress(b"one\n"), 4),
+    "packed_without_ending.txt": (gzip.compress(b"one\n"), 4),
+    "rows.jsonl": (rows(), SIZE),
+    "content.jsonl": (rows("content"), SIZE),
+    "body.ndjson": (rows("body"), SIZE),
+    "sentence.jsonl": (rows("sentence"), SIZE),
+    "mark.jsonl": (b"\xef\xbb\xbf" + rows(), SIZE),
+    "blank.jsonl": (rows().replace(b"\n", b"\r\n\r\n"), SIZE),
+    "packed.jsonl.gz": (gzip.compress(rows()), SIZE),
+    "packed.jsonl.zst": (zstandard.compress(rows()), SIZE),
+    "window.jsonl.zst": (long_window(rows()), SIZE),
+    "a.parquet": (parquet(TEXTS, pa.string()), SIZE),
+    "a.csv": (table(","), SIZE),
+    "a.tsv": (table("\t"), SIZE),
+    "a.tsv.gz": (gzip.compress(table("\t")), SIZE),
+    "utf16.csv": (table(",").decode().encode("utf-16"), SIZE),
+    "a.conllu": (WORDS, 6),
+    "de.py": (b"x = 1\n", 6),
+    "empty.txt": (b"", "empty"),
+    "empty.jsonl": (b"", "empty"),
+    "utf16.txt": ("née\n".encode("utf-16"), "UTF-16 text, not text in UTF-8; convert it with: iconv"),
+    "latin.txt": ("née\nvoilà\n".encode("latin-1"), "not UTF-8: byte 0xe9 (invalid continuation byte); mend the file with: iconv"),
+    "zeros.txt": (b"\xff\0\0\0\1\2", "a binary file (byte 2 is zero), not text in UTF-8; leave it out"),
+    "a.pdf": (PDF, "a PDF file, not text in UTF-8; extract the text first"),
+    "pdf.txt": (PDF, "a PDF file, not text in UTF-8; extract the text first"),
+    "a.png": (b"\x89PNG\r\n\x1a\n\0\0", "a PNG image, not text in UTF-8; extract the text first"),
+    "a.docx": (OFFICE, "an office document, not text in UTF-8; extract the text first"),
+    "a.txt.bz2": (b"BZh91AY&SY\0", "packed with bzip2, not text in UTF-8; unpack it first"),
+    "cut.txt.gz": (gzip.compress(b"one two\n" * 99)[:-9], "damaged or cut off"),
+    "lone.jsonl": (rows("text", "half \ud83d"), "field 'text' holds a lone surrogate, so it is not Unicode"),
+    "number.jsonl": (b'{"text": 5}\n', "field 'text' is not a string"),
+    "nested.jsonl": (b'{"text": {"text": "a"}}\n', "field 'text' is not a string"),
+    "null.jsonl": (b'{"text": null, "body": "a"}\n', "field 'text' is null; leave such rows out with the option 'nulls: skip'"),
+    "none.jsonl": (b'{"x": "a"}\n', "has no field 'text', 'content', 'body' or 'sentence'; it has x"),
+    "list.jsonl": (b'["a"]\n', "not a JSON object"),
+    "bad.jsonl": (b'{"text": "a"}\n{"text": \n', "not JSON: Expecting value"),
+    "bytes.parquet": (parquet([b"a"], pa.binary()), "field 'text' is not a string"),
+    "null.parquet": (parquet(["a", None], pa.string()), "field 'text' is null; leave such rows out"),
+    "torn.parquet": (parquet(TEXTS, pa.string())[:-9], "is not a Parquet file that can be read"),
+    "ragged.csv": (b"id,text\n1\n", "has not as many fields as the header"),
+    "torn.conllu": (b"# text = a\n1\ta\n", "has 2 columns, CoNLL-U has 10"),
+}  # fmt: skip
+"""Files, each with the bytes of its documents, or what every door says."""
+
+SOURCES = {"jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "csv", "parquet": "parquet", "conllu": "conllu"}
+
+
+def invoke(*arguments):
+    outcome = CliRunner().invoke(command, [*map(str, arguments)])
+    if isinstance(outcome.exception, InputError):
+        raise outcome.exception
+    assert outcome.exit_code == 0, outcome.output
+    return json.loads(outcome.stdout)
+
+
+def cost(path):
+    return invoke("cost", path, "-t", "utf8_bytes", "--json")["tokenizers"][0]["tokens"]
+
+
+def shown(path):
+    texts = invoke("show", "-f", path, "-t", "utf8_bytes", "--json")["texts"]
+    return sum(len(text["tokenizers"][0]["tokens"]) for text in texts)
+
+
+def counted(path):
+    output = path.parent.parent / "out.counts"
+    return invoke("count", path, "-o", output, "--processes", 1, "--log", "none", "--json")["bytes"]
+
+
+def estimated(path):
+    total = pytest.importorskip("tokbench_questions.total").total
+    return round(total(str(path), "utf8_bytes", sample=1).tokens, 6)
+
+
+def configuration(path):
+    file = path if path.is_file() else next(iter(path.iterdir()))
+    ending = next((part for part in reversed(file.name.split(".")) if part in SOURCES), "txt")
+    corpus = {"source": SOURCES.get(ending, "text"), "path": str(path if path.is_file() else path / "**/*")}
+    return {"schema": "tokbench/1", "name": "odd", "corpora": {"c": corpus}, "tokenizers": {"b": "utf8_bytes"}, "metrics": ["compression"]}  # fmt: skip
+
+
+def run(path):
+    results = tokbench.run(configuration(path), workers=0, store=False)
+    [value] = [cell.value for cell in results.cells if (cell.metric, cell.group) == ("tokens", "*")]
+    return value
+
+
+def trained(path):
+    asked = ["--backend", "naive_bpe", "--vocab-size", 256, "--holdout", 0, "--document", "file", "--no-store"]
+    options = ["--log", "none", "--json", "-o", path.parent.parent / "a.bpe.json"]
+    return invoke("train", "--text", path, *asked, *options)["tokenizers"][0]["text_bytes"]
+
+
+def pinned(path):
+    pins = pytest.importorskip("tokbench_maintain.pins.pin")
+    config = path.parent.parent / "run.yaml"
+    config.write_text(json.dumps(configuration(path)), encoding="utf-8")
+    lock = pins.pin(pins.Request(config), config.parent, silent).lock
+    results = tokbench.run(configuration(path), workers=0, store=False)
+    assert lock.corpora["c"].sha256 == results.corpora["c"].sha256
+    return results.corpora["c"].bytes
+
+
+def grouped(path):
+    """The texts that the configuration of ``tokbench new`` reads; of plain text its lines."""
+    return sum(len(text.encode()) for texts in texts_by_group(str(path)).values() for text in texts)
+
+
+DOORS = {
+    "cost": cost, "show": shown, "count": counted, "total": estimated, "run": run, "train": trained, "pin": pinned, "new": grouped,
+}  # fmt: skip
+LINES = {"new": {name for name in ODD if ".txt" in name or name == "de.py"}, "train": {"newlines.txt"}}
+"""Doors whose documents of these files are lines."""
+
+
+def outcome(door, path):
+    try:
+        return DOORS[door](path)
+    except InputError as error:
+        return str(error)
+
+
+def check(door, name, folder):
+    data, expected = ODD[name]
+    path = folder / "in" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    if isinstance(expected, int) and name in LINES.get(door, ()):
+        return
+    for place in (path, path.parent):
+        found = outcome(door, place)
+        if isinstance(expected, int):
+            assert found == expected, (door, place, found)
+        elif not (door in {"run", "pin"} and place.is_dir()):
+            assert isinstance(found, str), (door, place, found)
+            assert expected in found, (door, place, found)
+
+
+@pytest.mark.parametrize("name", ["nul.txt", "packed.jsonl.gz", "a.pdf", "lone.jsonl"])
+@pytest.mark.parametrize("door", ["count", "run", "new"])
+def test_a_sample_of_odd_files(door, name, tmp_path):
+    check(door, name, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
+def test_every_odd_file_at_every_door(name, tmp_path):
+    for door in DOORS:
+        check(door, name, tmp_path)
+
+
+def write(folder, files):
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def test_what_a_folder_gives_and_what_it_leaves_out(tmp_path):
+    deep = "a/b/c/d/deep.txt"
+    write(
+        tmp_path,
+        {deep: b"one\n", "x.txt": b"two\n", ".git/config": b"x", "LICENSE": b"x", "b.bin": b"\xff\0", "e.txt": b""},
+    )
+    (tmp_path / "again.txt").symlink_to(tmp_path / "x.txt")
+    (tmp_path / "circle").symlink_to(tmp_path)
+    (tmp_path / "nowhere.txt").symlink_to("nothing")
+    found = find_texts([str(tmp_path)])
+    assert [path.relative_to(tmp_path).as_posix() for path in found.files] == [deep, "x.txt"]
+    left_out = {name: reason for reason, names in found.left_out.items() for name in names}
+    assert set(left_out) == {".git", "LICENSE", "b.bin", "e.txt", "nowhere.txt"}
+    assert left_out["LICENSE"].startswith("no ending")
+    assert list(find_texts([str(tmp_path / "L*")]).files) == [tmp_path / "LICENSE"], "a pattern names it"
+
+
+@pytest.mark.parametrize("inside", [[], ["sub"]])
+def test_an_empty_folder_has_no_files(tmp_path, inside):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in inside:
+        (folder / name).mkdir()
+    for door in ("count", "cost", "new", "total"):
+        assert outcome(door, folder).endswith("in: has no files"), door
+    with pytest.raises(InputError, match="has no files"):
+        tokbench.run(configuration_of(folder), workers=0)
+
+
+def configuration_of(folder):
+    corpus = {"source": "text", "path": str(folder / "**/*")}
+    return {"schema": "tokbench/1", "name": "odd", "corpora": {"c": corpus}, "tokenizers": {"b": "utf8_bytes"}, "metrics": ["compression"]}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "packed.jsonl.zst", "a.parquet", "a.conllu", "mark.txt"])
+def test_standard_input_is_read_by_its_content(name):
+    data, expected = ODD[name]
+    outcome = CliRunner().invoke(command, ["cost", "-t", "utf8_bytes", "--json"], input=data)
+    assert json.loads(outcome.stdout)["tokenizers"][0]["tokens"] == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ("all of it", "one string, not a collection of documents"),
+        (b"all of it", "one bytes object, not a collection of documents"),
+        (["a", 5], "text 2 is of type int, not a string"),
+        (["a", None], "text 2 is of type NoneType, not a string"),
+        ([b"a"], "text 1 is of type bytes, not a string"),
+        ([float("nan")], "text 1 is of type float, not a string"),
+        (["half \ud83d"], "text 1 holds a lone surrogate, so it is not Unicode"),
+        (5, "of type int, not a collection of documents"),
+    ],
+)
+def test_texts_of_python_are_refused_in_the_same_words(texts, words):
+    from tokbench_plugins.counts.count import count_table
+
+    corpora = [{"c": texts}, {"c": {"texts": texts}}]
+    doors = [lambda corpus=corpus: tokbench.run({"corpora": corpus}, workers=0) for corpus in corpora]
+    doors += [
+        lambda: tokbench.train("naive_bpe", texts, 300),
+        lambda: tokbench.train("naive_bpe", {"en": texts}, 300),
+        lambda: count_table(texts),
+        lambda: tokbench.metric()(len).on(texts, {}),
+    ]
+    if not isinstance(texts, str):
+        doors.append(lambda: tokbench.show(texts, "utf8_bytes", workers=0))
+    for door in doors:
+        with pytest.raises(InputError, match=words):
+            door()
+
+
+def test_a_frame_is_not_its_columns():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"body": ["a", "b"], "id": [1, 2]})
+    with pytest.raises(InputError, match="a table, whose columns' names would be the documents; give a column"):
+        tokbench.train("naive_bpe", frame, 300)
+    config = {"schema": "tokbench/1", "name": "t", "corpora": {"c": frame}, "tokenizers": {"b": "utf8_bytes"}}
+    assert tokbench.run(config | {"metrics": ["compression"]}, workers=0).corpora["c"].bytes == 2
+    assert tokbench.train("naive_bpe", frame["body"], 300).vocab_size == 256
+
+
+def test_texts_of_a_generator_are_checked_as_they_come():
+    with pytest.raises(InputError, match="text 2 is of type int"):
+        tokbench.train("naive_bpe", (text for text in ["a", 5]), 300)
+
+
+def test_a_last_line_without_an_end_is_trained_without_one(tmp_path):
+    both = {}
+    for name, data in {"with": b"ab ab\nab ab\n", "without": b"ab ab\nab ab"}.items():
+        path = write(tmp_path, {f"{name}.txt": data}) / f"{name}.txt"
+        options = ["--backend", "naive_bpe", "--vocab-size", 300, "--holdout", 0, "--log", "none", "--json"]
+        outcome = CliRunner().invoke(
+            command, [*map(str, ["train", "--text", path, *options, "-o", tmp_path / "x.bpe.json"])]
+        )
+        both[name] = json.loads(outcome.stdout)["tokenizers"][0]["text_bytes"]
+        assert (
+            invoke("count", path, "--document", "line", "-o", tmp_path / "x.counts", "--log", "none", "--json")["bytes"]
+            == both[name]
+        )
+    assert both == {"with": 12, "without": 11}
+
+
+def test_a_window_larger_than_any_is_a_limit_and_not_damage(tmp_path, monkeypatch):
+    monkeypatch.setattr("tokbench.text.opening._LARGEST_WINDOW", 1 << 27)
+    path = write(tmp_path, {"a.txt.zst": long_window(b"one\n")}) / "a.txt.zst"
+    found = outcome("cost", path)
+    assert "memory" in found
+    assert "damaged" not in found
+
+
+def test_progress_of_packed_files_ends_with_the_file(tmp_path):
+    from tokbench_plugins.counts import local
+    from tokbench_plugins.counts.pieces import Reading
+
+    data = rows() * 3000
+    for name, packed in {
+        "a.jsonl": data,
+        "b.jsonl.gz": gzip.compress(data),
+        "c.jsonl.zst": zstandard.compress(data),
+    }.items():
+        path, read = write(tmp_path, {name: packed}) / name, []
+        task = local.Task((path,), Reading("gpt4"), tmp_path / "out.counts", 1 << 30)
+        counted = local.count(task, read.append)
+        assert 0 < max(read) <= path.stat().st_size, name
+        assert counted.merged.late == 0, "the last tenth is that of the text"
+        assert counted.amount.sizes == {"0": len(data)}

@@ -1,0 +1,60 @@
+"""Reads the documents of a file by its content, for whoever names a file and no source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tokbench.foundation.errors import InputError
+from tokbench.text.conllu import sentences
+from tokbench.text.cuts import CutText, TextReader, reading, shown_name
+from tokbench.text.find import FoundTexts, find_texts, no_text
+from tokbench.text.formats import ROWS
+from tokbench.text.rows import RowForm, rows_of
+
+
+class ReadTexts(NamedTuple):
+    """The documents of files by the file's name, and what was left out."""
+
+    documents: dict[str, list[CutText]]
+    found: FoundTexts
+
+
+def read_texts(names: Sequence[str]) -> ReadTexts:
+    """Read all documents of files, folders, patterns, and ``-`` for standard input.
+
+    A document is all of a text, a row, or a sentence; files may be packed. What cannot be read is left out of a folder.
+
+    Raises:
+        InputError: what is named holds no text, or has a fault, with its place.
+    """
+    read = ReadTexts({}, find_texts(names))
+    for path in list(read.found.files):
+        name = shown_name(path)
+        try:
+            with reading(path) as reader:
+                read.documents[name] = list(documents_in(reader, RowForm()))
+            if not read.documents[name]:
+                raise no_text(name)
+        except InputError as error:
+            read.documents.pop(name, None)
+            if path in map(Path, names):
+                raise
+            read.found.leave_out(path, error.problems[0].message)
+    if not read.documents:
+        raise read.found.nothing(", ".join(names))
+    return read
+
+
+def documents_in(reader: TextReader, how: RowForm) -> Iterator[CutText]:
+    """Yield the documents of an opened file, with the line or row of each."""
+    if reader.form == "conllu":
+        for sentence in sentences(reader):
+            sentence.gold()
+            yield CutText(sentence.line, sentence.text)
+    elif reader.form in ROWS:
+        for row in rows_of(reader, how):
+            yield CutText(row.number, row.text)
+    else:
+        yield from reader.documents("file")

@@ -54,7 +54,7 @@ def test_a_path_that_exists_wins_over_a_name(tmp_path, monkeypatch, write_config
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("quikstart", "quikstart: no such file, and no shipped suite is called 'quikstart'; did you mean 'quickstart'? Known: adapt, "),
+        ("quikstart", "no such file, and no shipped suite is called 'quikstart'; did you mean 'quickstart'? Known: adapt, "),
         ("quickstart.yaml", "quickstart.yaml: no such file; the shipped suite is called 'quickstart'"),
         ("nothing.yaml", "nothing.yaml: cannot be read: No such file or directory"),
         ("code", "code: is a folder, not a configuration; 'tokbench new code' writes the shipped suite of this name"),

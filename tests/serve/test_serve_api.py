@@ -73,7 +73,7 @@ def test_a_text_is_cut_and_an_unknown_name_costs_its_own_column(playground):
     assert first == {"bytes": 7, "text": None}
     assert found["utf8_bytes"]["ids"] == [*"né\ufffd\n".encode()]
     assert found["utf8_bytes"]["alone"] is None
-    assert found["nobody"]["reason"].startswith("nobody: unknown tokenizer")
+    assert found["nobody"]["reason"].startswith("unknown tokenizer 'nobody'")
     first, found = columns(playground, "Hi", "utf8_bytes", template="ChatML")
     assert first["text"] == "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
     assert found["utf8_bytes"]["missing"] == ["<|im_start|>", "<|im_end|>"]

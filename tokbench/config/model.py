@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -38,7 +39,7 @@ def _one_or_more(value: Any) -> tuple[Any, ...]:
 
 
 class _OneOrMore(BeforeValidator):
-    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Mapping[str, Any]:
         many = handler(core)
         return {"anyOf": [many["items"], many]}
 
@@ -47,7 +48,7 @@ _ONE_OR_MORE = _OneOrMore(_one_or_more)
 
 
 class _SizesOrAuto(_OneOrMore):
-    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Mapping[str, Any]:
         sizes = super().__get_pydantic_json_schema__(core, handler)
         return {"anyOf": [*sizes["anyOf"], {"const": "auto"}]}
 

@@ -137,8 +137,9 @@ class TokenizerCatalogue:
             return self._recipes[name][1]
         if name in self._models:
             return self._models[name]
-        recipe = recipe_of(name, replace(self._grammar, known=tuple(self._recipes)))
-        if any(isinstance(value, Path) for value in dict(recipe.options).values()):
+        is_path = name.rpartition(":")[2].startswith(("/", ".", "~"))
+        recipe = None if is_path else recipe_of(name, replace(self._grammar, known=tuple(self._recipes)))
+        if recipe is None or any(isinstance(value, Path) for value in dict(recipe.options).values()):
             message = "a page may not name files of this machine; name it on the command line with -t, or drop it in"
             raise InputError([Problem(name, message)])
         return recipe

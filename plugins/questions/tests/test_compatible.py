@@ -105,7 +105,7 @@ def model(tmp_path):
     tokenizer = tokbench.train("huggingface", TEXTS, 262, store=False, special_tokens=["<s>", "</s>", "<pad>"])
     tokenizer.save(tmp_path / "tokenizer.json")
     files = {
-        "tokenizer_config.json": {"eos_token": "</s>", "pad_token": {"content": "<pad>"}, "bos_token": "<bos>"},
+        "tokenizer_config.json": {"eos_token": "</s>", "pad_token": "<pad>", "bos_token": "<bos>"},
         "config.json": {"vocab_size": 200, "eos_token_id": 1, "pad_token_id": 3},
         "generation_config.json": {"eos_token_id": [1, 900]},
     }

@@ -212,8 +212,9 @@ class Mixture:
     def weights(self) -> Mapping[str, float]:
         """By corpus, the share of the bytes, above 0; they add up to 1."""
         weights: dict[str, float] = {}
-        for part, group in ((part, group) for part in self.slices for group in part.groups):
-            weights[group.corpus] = weights.get(group.corpus, 0.0) + part.weight * (group.size / part.size)
+        for part in self.slices:
+            for group in part.groups:
+                weights[group.corpus] = weights.get(group.corpus, 0.0) + part.weight * (group.size / part.size)
         return weights
 
 

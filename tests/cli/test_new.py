@@ -7,6 +7,7 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
 from tokbench.foundation.errors import InputError
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES
 
 
 @pytest.fixture
@@ -63,6 +64,37 @@ def test_too_little_text_is_refused_before_the_file_is_written(new, tmp_path):
     assert "no document fell into the held-out part" in str(outcome.exception)
     assert not path.exists()
     assert new("folder", "--for", "code", "--model", "8b")[0].exit_code == 2
+
+
+STRAY = {
+    "a.css": "body{}\n",
+    "a.yml": "key: value\n",
+    "p.json": '{"name":"x","version":"1.0.0"}\n',
+    "i.html": "<html></html>\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("stray", "left_out"),
+    [(["a.css"], True), (["a.yml"], True), (["empty.py"], True), (["i.html", "a.css"], False), (list(STRAY), False)],
+)
+def test_stray_files_do_not_keep_a_size_from_being_chosen(new, tmp_path, stray, left_out):
+    """A corpus with nothing to train or to measure on is left out by name; one with both is too thin to count."""
+    files = {"de": "ein zug von vielen nach berlin", "fi": "juna numero monta lahti helsinkiin"}
+    for language, words in files.items():
+        lines = [f"{words} {number * 7919 % 1000}" for number in range(400)]
+        (tmp_path / "folder" / f"{language}.txt").write_text("\n".join(lines), encoding="utf-8")
+    for name in stray:
+        (tmp_path / "folder" / name).write_text(STRAY.get(name, ""), encoding="utf-8")
+    outcome, path = new("folder", "-t", "utf8_bytes")
+    assert outcome.exit_code == 0, outcome.output
+    assert CliRunner().invoke(command, ["check", str(path)]).exit_code == 0
+    assert set(read_config(path).corpora) == ({"prose"} if left_out else {"prose", "code"})
+    _, _, named = outcome.output.partition("left out:\n")
+    assert all(name in named for name in stray) == left_out
+    study = tokbench.run(path, workers=0, store=False).studies.get(VOCABULARY_SIZES)
+    assert study.weights == pytest.approx({"prose": 1.0})
+    assert {advice.line for advice in study.advice} == {"mine"}
 
 
 def test_the_size_is_chosen_by_the_run(new):

@@ -122,20 +122,20 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.segmentation.segment import recipe_of
-    from tokbench.terminal.folder_texts import DOCUMENTS, corpora_of, describe, entry, read_texts, weigh
+    from tokbench.terminal.folder_texts import DOCUMENTS, corpora_of, describe, entry, measurable, read_texts, weigh
     from tokbench.terminal.translations import compare, comparison
 
     grammar = Grammar(load_registry())
     for name in wanted.tokenizers:
         recipe_of(name, grammar)  # which refuses what cannot be loaded here
     found = read_texts(texts)
-    corpora = corpora_of(found)
+    holdout = 0.2 if wanted.purpose == "size" else 0.0
+    corpora = measurable(corpora_of(found), found, holdout)
     say(f"{texts} has")
     for line in describe(found, corpora):
         say(line)
     weighted = weigh(corpora, wanted.weights)
     shares = {name: corpus.weight for name, corpus in weighted.items()}
-    holdout = 0.2 if wanted.purpose == "size" else 0.0
     entries = {name: entry(corpus, found, path.parent, holdout=holdout) for name, corpus in weighted.items()}
     for name, keys in entries.items():
         if "document" in keys:

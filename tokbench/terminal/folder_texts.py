@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.languages import is_language
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, did_you_mean
@@ -176,6 +177,30 @@ def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> di
     parted = {name: corpus for name, corpus in parted.items() if corpus.groups}
     even = max(0.0, 100 - sum(given.values())) / max(len(parted.keys() - given.keys()), 1)
     return {name: corpus._replace(weight=round(given.get(name, even), 2)) for name, corpus in parted.items()}
+
+
+def measurable(corpora: Mapping[str, FolderCorpus], texts: Texts, holdout: float) -> dict[str, FolderCorpus]:
+    """Return the corpora that have documents to train and others to measure on, and leave out the rest.
+
+    If there are none, or nothing is held out, all are returned.
+    """
+    kept = {name: corpus for name, corpus in corpora.items() if not holdout or _parts(corpus, texts, holdout)}
+    for name in corpora.keys() - kept.keys() if kept else ():
+        files = sorted({path for paths in corpora[name].groups.values() for path in paths})
+        size = byte_size(sum(path.stat().st_size for path in files))
+        reason = f"{size}, too little to train and to measure on"
+        texts.left_out.setdefault(reason, []).extend(path.relative_to(texts.root).as_posix() for path in files)
+    return kept or dict(corpora)
+
+
+def _parts(corpus: FolderCorpus, texts: Texts, holdout: float) -> bool:
+    """Tell whether some documents would be held out, and some not."""
+    keys = entry(corpus, texts, Path(), holdout=holdout)
+    source = opened(corpus.source, {key: value for key, value in keys.items() if key not in {"source", "holdout"}})
+    divided = Corpus("", source, holdout=holdout)
+    parts = (divided.held_out(document, holdout) for document in source.documents())
+    first = next(parts)
+    return any(part != first for part in parts)
 
 
 def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> GivenOptions:

@@ -11,13 +11,15 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.engine.planning import make_plan, outlook
 from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import load_registry
+from tokbench.report.answer.answer import answer_of
+from tokbench.report.answer.slices import Kind, Slice, TextGroup
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import advise, enough_text, rounded_range, support, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
-from tokbench.studies.vocabulary_size.lines import Line, MixedLine, Mixture, TextTotals, mix, shares, training_bytes
+from tokbench.studies.vocabulary_size.lines import Line, MixedLine, Mixture, mix, mixture_of, training_bytes
 from tokbench.studies.vocabulary_size.options import DEFAULT_MODELS, MODELS, Model
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4.0
@@ -25,8 +27,8 @@ MODEL = Model(width=512, layers=6, context=512, tied=True)
 LARGER = Model(width=1024, layers=16, context=1024, tied=True)
 
 
-def text(n_bytes=BYTES):
-    return TextTotals(400, n_bytes, None, "")
+def counted(corpus, group, size, weight):
+    return Slice(group, Kind.OTHER, weight, [TextGroup(corpus, group, group, Kind.OTHER, int(size), 400)])
 
 
 def line_of(ratios):
@@ -38,7 +40,7 @@ def advised(lines, weights=(), model=MODEL, reach=1 << 20):
     """The advice for a model, from the line of each vocabulary on each corpus, the cheapest first."""
     weights = dict(weights) or {"prose": 1.0}
     shares = {corpus: weight / sum(weights.values()) for corpus, weight in weights.items()}
-    mixture = Mixture(shares, {(corpus, WHOLE): text() for corpus in shares})
+    mixture = Mixture([counted(corpus, WHOLE, BYTES.sum(), share) for corpus, share in shares.items()])
     return advise(
         {
             name: mix({(corpus, WHOLE): line for corpus, line in of_corpora.items()}, mixture)
@@ -50,14 +52,10 @@ def advised(lines, weights=(), model=MODEL, reach=1 << 20):
 
 
 def test_languages_of_a_corpus_count_alike():
-    texts = {
-        ("prose", WHOLE): text(np.array([1_000_000])),
-        ("prose", "en"): text(np.array([900_000])),
-        ("prose", "hi"): text(np.array([100_000])),
-    }
+    slices = [counted("prose", "en", 900_000, 0.5), counted("prose", "hi", 100_000, 0.5)]
     tokens = {"en": 225_000, "hi": 50_000, WHOLE: 275_000}  # 4 and 2 bytes per token
     lines = {("prose", group): Line(np.array([4000]), np.array([[number]])) for group, number in tokens.items()}
-    mixed = mix(lines, Mixture({"prose": 1.0}, texts)).mixed
+    mixed = mix(lines, Mixture(slices)).mixed
     assert mixed == pytest.approx([(1 / 4 + 1 / 2) / 2])
 
 
@@ -79,22 +77,24 @@ CORPORA = (
 TOKENIZERS = "  mine: {backend: regex_bpe, train: {corpus: [talk, code, traps], vocab_size: [300, 400]}}"
 
 
-@pytest.mark.parametrize(("weights", "talk"), [("", 0.75), ("weights: {talk: 1, code: 1, traps: 2}", 0.5)])
+@pytest.mark.parametrize(
+    ("weights", "talk"), [("least_documents: 1", 0.75), ("weights: {talk: 1, code: 1, traps: 2}", 0.5)]
+)
 def test_designed_texts_have_no_share(write_config, weights, talk):
     """Three languages and one programming language; the stress tests are neither."""
     config = read_config(write_config(CORPORA, TOKENIZERS, extra=f"study: {{vocabulary: {{}}}}\n{weights}"))
     registry = load_registry()
     plan = make_plan(config, registry, silent)
     assert not plan.problems
-    assert shares(plan, plan.corpora) == {"talk": talk, "code": 1 - talk}
+    assert mixture_of(plan, plan.corpora).weights == pytest.approx({"talk": talk, "code": 1 - talk})
     [line] = outlook(plan, registry)
-    known = training_bytes(plan, ["talk", "code", "traps"], shares(plan, plan.corpora))
+    known = training_bytes(plan, ["talk", "code", "traps"], mixture_of(plan, plan.corpora).weights)
     learned = {
         name: sum(len(document.text.encode()) for document in plan.corpora[name].training())
         for name in ("talk", "code")
     }
     assert known == learned
-    assert line.startswith(f"mine: {support(shares(plan, plan.corpora), known)};")
+    assert line.startswith(f"mine: {support(mixture_of(plan, plan.corpora).weights, known)};")
 
 
 def test_the_answer_and_the_outlook_agree(write_config):
@@ -102,8 +102,45 @@ def test_the_answer_and_the_outlook_agree(write_config):
     results = tokbench.run(path, workers=0, store=False)
     study = results.studies.get(VOCABULARY_SIZES)
     plan = make_plan(read_config(path), load_registry(), silent)
-    assert study.weights == shares(plan, plan.corpora)
+    assert study.weights == mixture_of(plan, plan.corpora).weights
     assert study.training["mine"] == training_bytes(plan, ["talk", "code", "traps"], study.weights)
+
+
+THIN = (
+    "  talk: {source: sample, part: languages, groups: [en, de], holdout: 0.3}\n"
+    "  code: {source: sample, part: code, groups: [python]}\n"
+    "  stray: {source: text, path: %s, group: '{suffix}', document: line}"
+)
+
+
+@pytest.mark.parametrize(
+    ("extra", "weights"),
+    [
+        ("least_documents: 2", {"talk": 2 / 3, "code": 1 / 3}),
+        ("least_documents: 1\nleast_share: 0", {"talk": 2 / 5, "code": 1 / 5, "stray": 2 / 5}),
+        ("weights: {talk: 1, code: 1, stray: 2}", {"talk": 1 / 4, "code": 1 / 4, "stray": 2 / 4}),
+        ("weights: {talk: 3, code: 1}", {"talk": 3 / 4, "code": 1 / 4}),
+    ],
+)
+def test_the_sizes_count_the_texts_that_the_answer_counts(write_config, tmp_path, extra, weights):
+    """A stray line of two kinds neither decides a size nor keeps one from being advised."""
+    (tmp_path / "s").mkdir()
+    for name, line in {"a.css": "body{}", "p.json": '{"name": "x"}'}.items():
+        (tmp_path / "s" / name).write_text(f"{line}\n")
+    corpora = THIN % f"'{tmp_path}/s/*'"
+    tokenizers = "  mine: {backend: regex_bpe, train: {corpus: [talk, code], vocab_size: 300}}"
+    path = write_config(corpora, tokenizers, extra=f"study: {{vocabulary: {{model: 8b}}}}\n{extra}")
+    results = tokbench.run(path, workers=0, store=False)
+    study, answer = results.studies.get(VOCABULARY_SIZES), answer_of(CellTables(results))
+    assert study.weights == pytest.approx(weights)
+    by_answer = dict.fromkeys(weights, 0.0)
+    for part in answer.slices:
+        by_answer[part.groups[0].corpus] += part.weight
+    assert study.weights == pytest.approx(by_answer)
+    assert [group.label for group in answer.left_out] == (["CSS", "JSON"] if extra == "least_documents: 2" else [])
+    least = min(study.training["mine"].get(corpus, 0.0) / weight for corpus, weight in weights.items())
+    assert supported(study.weights, study.training["mine"]) == pytest.approx(least / 100, abs=1)
+    assert (least == 0) == ("stray" in weights)
 
 
 def test_the_cost_of_a_byte_by_hand():

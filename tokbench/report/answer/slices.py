@@ -145,10 +145,9 @@ def text_groups(tables: CellTables, weights: Mapping[str, float]) -> list[TextGr
     measured = {name: tables.groups(metric, name) or [WHOLE] for name in corpora if _is_measured(tables, metric, name)}
     found = []
     for name, groups in measured.items():
-        info, most = tables.corpus(name), _kind(name, groups)
+        info, kinds = tables.corpus(name), kinds_of_text(name, groups)
         unit = "file" if info.options.get("document") == "file" else "document"
-        for group in groups:
-            kind = Kind.OTHER if most is Kind.LANGUAGE and find_language(group) is None else most
+        for group, kind in kinds.items():
             known = sum(info.groups.values()) if group == WHOLE else info.groups.get(group, 0)
             size = _size(tables, name, group)
             found.append(TextGroup(name, group, _label(tables, name, group), kind, size, known, unit, info.parallel))
@@ -163,11 +162,17 @@ def _label(tables: CellTables, corpus: str, group: str) -> str:
     return corpus if group == WHOLE else tables.language(corpus, group) or program_name(group)
 
 
-def _kind(corpus: str, groups: Sequence[str]) -> Kind:
-    """Return what most groups of a corpus are."""
+def kinds_of_text(corpus: str, groups: Sequence[str]) -> dict[str, Kind]:
+    """Return by group what it is: what most groups of its corpus are, but a language only by its name.
+
+    >>> [kind.name for kind in kinds_of_text("prose", ["de", "fi", "notes"]).values()]
+    ['LANGUAGE', 'LANGUAGE', 'OTHER']
+    """
     if 2 * sum(map(is_programming_language, groups)) > len(groups) or (groups == [WHOLE] and corpus == Kind.CODE):
-        return Kind.CODE
-    return Kind.LANGUAGE if 2 * sum(find_language(group) is not None for group in groups) > len(groups) else Kind.OTHER
+        return dict.fromkeys(groups, Kind.CODE)
+    named = {group for group in groups if find_language(group) is not None}
+    most = 2 * len(named) > len(groups)
+    return {group: Kind.LANGUAGE if most and group in named else Kind.OTHER for group in groups}
 
 
 def _size(tables: CellTables, corpus: str, group: str) -> int:

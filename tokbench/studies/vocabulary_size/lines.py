@@ -23,7 +23,8 @@ from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, StudyContext
 from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts, renyi_entropy
-from tokbench.results.cells import WHOLE
+from tokbench.report.answer.slices import Slice, TextGroup, divide, kinds_of_text
+from tokbench.results.blocks import RunConfig
 from tokbench.studies.vocabulary_size.block import PackedCurve, SizeRow, VocabularySizes
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.curve import Curve, tokens_of_each
@@ -198,36 +199,37 @@ def _pack(place: Place, curve: Curve, text: TextTotals) -> PackedCurve:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The text of a model, mixed of corpora, with as many bytes of each group of a corpus as of the others."""
+    """The text of a model, mixed of slices of text."""
 
-    weights: Mapping[str, float]
-    """By corpus, the share of the bytes, above 0; they add up to 1."""
-
-    texts: Mapping[tuple[str, str], TextTotals]
-    """By corpus and group."""
+    slices: Sequence[Slice]
 
     @cached_property
     def parts(self) -> Mapping[tuple[str, str], float]:
         """By corpus and group, what each of its bytes counts."""
-        n_bytes = {place: float(text.n_bytes.sum()) for place, text in self.texts.items()}
-        places = {
-            corpus: [place for place in n_bytes if place[0] == corpus and place[1] != WHOLE and n_bytes[place]]
-            or [(corpus, WHOLE)]
-            for corpus in self.weights
-        }
-        return {
-            place: self.weights[corpus] / len(of_corpus) / n_bytes[place]
-            for corpus, of_corpus in places.items()
-            for place in of_corpus
-        }
+        return {(of.corpus, of.group): part.weight / part.size for part in self.slices for of in part.groups}
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """By corpus, the share of the bytes, above 0; they add up to 1."""
+        weights: dict[str, float] = {}
+        for part in self.slices:
+            for group in part.groups:
+                weights[group.corpus] = weights.get(group.corpus, 0.0) + part.weight * (group.size / part.size)
+        return weights
 
 
-def shares(plan: Plan, corpora: Iterable[str]) -> dict[str, float]:
-    """Return the share of each corpus in the text of the model; the texts of a designed one have none."""
-    drawn = [name for name in corpora if not plan.design(name).designed]
-    weights = plan.config.weights or {name: float(len(plan.surveys[name].groups)) for name in drawn}
-    total = sum(weights.get(name, 0.0) for name in drawn)
-    return {name: weights[name] / total for name in drawn if weights.get(name)}
+def mixture_of(plan: Plan, corpora: Iterable[str]) -> Mixture:
+    """Return the text of the model: what counts of the evaluated texts, as in the answer; of designed ones nothing."""
+    config, groups = plan.config, list[TextGroup]()
+    for name in corpora:
+        if plan.design(name).designed or (config.weights and not config.weights.get(name)):
+            continue
+        survey, parallel = plan.surveys[name], plan.corpora[name].parallel
+        for group, kind in kinds_of_text(name, list(survey.groups)).items():
+            size, documents = survey.group_bytes[group], survey.groups[group]
+            groups += [TextGroup(name, group, group, kind, size, documents, parallel=parallel)] if size else []
+    rule = RunConfig(least_share=config.least_share, least_documents=config.least_documents)
+    return Mixture(divide(groups, config.weights, rule).counted)
 
 
 def training_bytes(plan: Plan, train_on: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:

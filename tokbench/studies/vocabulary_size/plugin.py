@@ -60,9 +60,9 @@ _MOST: Final = 1 << 20
 def outlook(plan: Plan, options: VocabularyStudy) -> Iterator[str]:  # noqa: ARG001 - as a check calls it
     """Yield what the training text of each tokenizer supports."""
     from tokbench.studies.vocabulary_size.advice import ENOUGH, support
-    from tokbench.studies.vocabulary_size.lines import shares, training_bytes
+    from tokbench.studies.vocabulary_size.lines import mixture_of, training_bytes
 
-    weights = shares(plan, plan.corpora_with(STUDIED))
+    weights = mixture_of(plan, plan.corpora_with(STUDIED)).weights
     for entry, train_on in {planned.entry: planned.train_on for planned in plan.tokenizers}.items():
         if train_on and weights:
             said = support(weights, training_bytes(plan, train_on, weights))

@@ -31,9 +31,9 @@ from tokbench.studies.vocabulary_size.lines import (
     cut,
     ladder,
     mix,
+    mixture_of,
     of_group,
     read_merges,
-    shares,
     sizes_of,
     training_bytes,
 )
@@ -203,7 +203,7 @@ class _Study:
     @cached_property
     def mixture(self) -> Mixture:
         corpora = [corpus for (corpus, group), text in self.texts.items() if group == WHOLE and text.n_bytes.sum()]
-        return Mixture(shares(self.plan, corpora), self.texts)
+        return mixture_of(self.plan, corpora)
 
     def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
         sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)

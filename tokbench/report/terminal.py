@@ -15,7 +15,7 @@ from tokbench.report.escaping import cut
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
 from tokbench.report.sections.losses import Loss, losses
-from tokbench.report.sections.overview import ALIKE, main_columns, ready_tokenizers
+from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems, short_vocabularies, some_names
 from tokbench.report.sections.same_ids import expected_and_got, same_ids
 from tokbench.report.sections.what_ran import durations, partial_sentences
@@ -128,7 +128,6 @@ def _fitting(report: Report, every: Sequence[Series], names: Sequence[str], widt
     compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
     urgent = [column for column in every if column.metric == compression]
     urgent.sort(key=lambda column: report.tables.corpus(column.corpus).designed)  # samples say more of other text
-    urgent = urgent[:1] if urgent and urgent[0].corpus == ALIKE else urgent  # the answer's is enough
     urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
     taken: list[Series] = []
     for column in [*urgent, *(column for column in every if column not in urgent)]:

@@ -188,8 +188,8 @@ def measurable(corpora: Mapping[str, FolderCorpus], texts: Texts, holdout: float
     for name in corpora.keys() - kept.keys() if kept else ():
         files = sorted({path for paths in corpora[name].groups.values() for path in paths})
         size = byte_size(sum(path.stat().st_size for path in files))
-        reason = f"{size}, too little to train and to measure on"
-        texts.left_out.setdefault(reason, []).extend(path.relative_to(texts.root).as_posix() for path in files)
+        for path in files:
+            texts.found.leave_out(path, f"{size}, too little to train and to measure on")
     return kept or dict(corpora)
 
 
@@ -199,7 +199,7 @@ def _parts(corpus: FolderCorpus, texts: Texts, holdout: float) -> bool:
     source = opened(corpus.source, {key: value for key, value in keys.items() if key not in {"source", "holdout"}})
     divided = Corpus("", source, holdout=holdout)
     parts = (divided.held_out(document, holdout) for document in source.documents())
-    first = next(parts)
+    first = next(parts, None)
     return any(part != first for part in parts)
 
 

@@ -64,5 +64,7 @@ def _most_equal(tables: CellTables, corpus: str) -> Iterator[str]:
 
 
 def _number(cell: Cell) -> str:
-    ends = f" [{cell.ci_low:.2f}, {cell.ci_high:.2f}]" if cell.ci_low is not None else ""
-    return f"{cell.value:.2f}{ends}"
+    if cell.ci_low is None:
+        return f"{cell.value:.2f}"
+    digits = 2 if f"{cell.ci_low:.2f}" != f"{cell.ci_high:.2f}" else 3  # never [0.10, 0.10], as if it were certain
+    return f"{cell.value:.{digits}f} [{cell.ci_low:.{digits}f}, {cell.ci_high:.{digits}f}]"

@@ -38,13 +38,13 @@ def more(share: float, low: float | None = None, high: float | None = None, than
 
     >>> more(0.0612, 0.04, 0.0812), more(0.0124, 0.011, 0.0137), more(1.2, than="gpt-4o")
     ('6% more [4, 8]', '1.2% more [1.1, 1.4]', '120% more tokens than gpt-4o')
-    >>> more(0.0612, 0.0589, 0.0633)  # never [6, 6], as if it were certain
-    '6% more [5.9, 6.3]'
+    >>> more(0.0612, 0.0589, 0.0633), more(0.04, 0.003, 0.064)  # never [6, 6], as if certain, nor [0, 6], as if a tie
+    ('6% more [5.9, 6.3]', '4% more [0.3, 6.4]')
     """
     ends = ""
     if low is not None and high is not None:
         whole, tenths = ([f"{100 * end:.{digits}f}" for end in (low, high)] for digits in (0, 1))
-        exact = share < _WHOLE_PERCENT or (whole[0] == whole[1] and tenths[0] != tenths[1])
+        exact = share < _WHOLE_PERCENT or (tenths[0] != tenths[1] and whole[0] in {whole[1], "0", "-0"})
         ends = f" [{', '.join(tenths if exact else whole)}]"
     return f"{percent(share)} more{f' tokens than {than}' if than else ''}{ends}"
 

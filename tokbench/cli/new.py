@@ -152,6 +152,7 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
         comparison=comparison(asked, compared),
         fairness="fairness, " if compared else "",
         code=_flow({"code": {"corpora": code}}) if code and len(code) < len(weighted) else "code",
+        numbers="numbers, " if "numbers" in grammar.registry.metrics.entries else "",  # of a package
         weights=f"{'' if wanted.weights else '# '}weights: {_flow(shares)}",
         model=f"model: {wanted.model}" if wanted.model else "",
         name=_flow([path.stem])[1:-1],

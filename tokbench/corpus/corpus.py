@@ -71,7 +71,7 @@ class Survey:
     """In UTF-8."""
     evaluated_bytes: int = 0
     group_bytes: dict[str, int] = field(default_factory=dict)
-    """Evaluated bytes by group."""
+    """Evaluated bytes by group; of counts by their documents."""
     groups: dict[str, int] = field(default_factory=dict)
     """Evaluated documents by group, in order of appearance."""
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
@@ -201,8 +201,9 @@ class Corpus:
         if self._counted and self.counts:
             whole = self.counts.sha256
             groups = plain(dict(self._counted.groups), dict[str, int], "groups")
-            size = self.counts.bytes
-            return Survey(whole, self.counts.documents, size, size, groups=groups)
+            size, documents = self.counts.bytes, sum(groups.values()) or 1
+            by_group = {group: size * number // documents for group, number in groups.items()}
+            return Survey(whole, self.counts.documents, size, size, by_group, groups)
         return self._survey(progress)
 
     def _survey(self, progress: Callable[[int], object]) -> Survey:

@@ -101,7 +101,7 @@ def test_no_changed_byte_is_read_differently(tmp_path_factory, data):
     [
         (b"", ":1:1: not JSON"),
         (b"\xff\xfe", ":1:1: not UTF-8"),
-        (b"[" * 100_000, ":1:1: not JSON: nested too deep"),
+        (b"[" * 100_000, ":1:1: JSON that is nested deeper"),
         (b"[]", "not a file saved by tokbench's BPE"),
         (b'{"version": 1}', "not a file saved by tokbench's BPE"),
     ],

@@ -145,7 +145,9 @@ def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
     code = [name for name, corpus in weighted.items() if corpus.is_code]
     draft = (Path(__file__).parent / "drafts" / f"{wanted.purpose}.yaml").read_text(encoding="utf-8")
     # In one pass: what a user wrote is not looked at again.
-    return Template(draft).substitute(
+    return Template(
+        draft
+    ).substitute(
         corpora=_entries(entries),
         tokenizers=_entries(dict(_tokenizer(name, path.parent) for name in wanted.tokenizers)),
         names=_flow([name for name, corpus in weighted.items() if corpus.weight]),

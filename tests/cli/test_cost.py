@@ -105,7 +105,7 @@ def test_names_without_a_proof_are_marked(files):
     pytest.importorskip("splintr")
     pytest.importorskip("mistral_common")
     lines = invoke(files[0], "-t", "kimi-k3,mistral-v2,utf8_bytes").stdout.splitlines()
-    assert {line.split()[0] for line in lines if "(unverified)" in line} == {"mistral-v2"}
+    assert {line.split()[0] for line in lines if "(unverified" in line} == {"mistral-v2"}
 
 
 @pytest.mark.slow

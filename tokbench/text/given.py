@@ -1,4 +1,4 @@
-"""Checks texts that are objects of Python, by the rules for those of files."""
+"""Checks texts that are objects of Python, by the rules for files."""
 
 from __future__ import annotations
 

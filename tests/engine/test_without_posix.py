@@ -8,6 +8,8 @@ import pytest
 PROGRAM = """
 import signal, sys
 
+import psutil  # has code of its own for Windows
+
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None  # so that an import fails
 for name in ("SIGHUP", "SIGKILL", "SIGSTOP"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tokbench.foundation.memory import PeakMemory, with_those_below
+from tokbench.foundation.memory import MemoryOf, PeakMemory
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells all of it")
 MB = 10**6
@@ -35,12 +35,14 @@ def test_a_peak_has_what_was_freed_again_and_nothing_from_before():
     assert 80 * MB < n_bytes < 180 * MB
 
 
-def test_processes_below_are_listed_with_theirs():
-    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+def test_descendants_count_and_what_has_ended_has_none():
+    large = "text = 'x' * 50_000_000; print(1, flush=True); input()"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {large!r}])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         child.stdout.readline()
-        pids = list(with_those_below(child.pid))
-        child.stdin.close()
-    assert pids[0] == child.pid
-    assert len(pids) == 2
-    assert list(with_those_below(child.pid)) == [child.pid]
+        memory = MemoryOf(child.pid)
+        resident, below = memory.resident(), len(memory.below())
+        child.communicate(b"\n")
+    assert below == 1
+    assert 50 * MB < resident < 200 * MB
+    assert MemoryOf(child.pid).resident() == memory.resident() == 0

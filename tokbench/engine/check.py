@@ -17,7 +17,6 @@ from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure
-from tokbench.foundation.memory import MEASURED
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
 from tokbench.measuring.prepared import PreparedTokenizer
@@ -82,10 +81,7 @@ class Checked(NamedTuple):
 
 @contextmanager
 def worker_pool(config: Config, progress: Progress, executor: Executor | None = None) -> Iterator[WorkerPool]:
-    """Yield the pool of a configuration, or raise InputError if its executor or a limit of memory cannot be had."""
-    if config.limits.memory and not MEASURED:
-        where = config.located.where(("limits", "memory"))
-        raise InputError([Problem(where, "this system does not report memory per process; remove 'memory'")])
+    """Yield the pool of a configuration, or raise InputError if its executor cannot be had."""
     use_one_thread()
     with (executor or Executor()).pool(config.limits, progress) as pool:
         if not config.problems:

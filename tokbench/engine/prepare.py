@@ -24,7 +24,7 @@ from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
 from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
-from tokbench.foundation.memory import MEASURED, PeakMemory
+from tokbench.foundation.memory import PeakMemory
 from tokbench.measuring.job import Job
 from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.measuring.prepared import PreparedTokenizer, Training
@@ -172,7 +172,7 @@ def take_training(
 ) -> PreparedTokenizer | None:
     """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none, or not with its memory."""
     training = stored.training(tokenizer.planned)
-    if training is None or (with_memory and training.memory is None and MEASURED):
+    if training is None or (with_memory and training.memory is None):
         return None
     facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(tokenizer.name, training.pickled))
     if not isinstance(facts, TokenizerFacts):

@@ -2,109 +2,104 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
-from collections.abc import Iterator
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
-MEASURED: Final = sys.platform == "linux"
-"""Whether each process's memory is reported."""
+import psutil
 
-_PROC: Final = Path("/proc")
 _LOOK_S: Final = 0.1
+_CHILDREN_S: Final = 1.0
+"""How long a list of descendants is good: to find them takes milliseconds, for a system tells parents alone."""
+
+_STATUS: Final = Path("/proc/self/status")
+_CLEAR: Final = Path("/proc/self/clear_refs")
 
 
-def resident_memory(field: str = "VmRSS") -> int | None:
-    """Return a field of this process's status in bytes (``VmRSS``: memory, ``VmHWM``: peak); ``None`` outside of Linux.
+def resident_memory() -> int:
+    """Return the resident memory of this process in bytes.
 
-    >>> resident_memory("no such field") is None
+    >>> resident_memory() > 1_000_000
     True
     """
-    try:
-        return _field(_PROC / "self/status", field)
-    except OSError:
-        return None
+    return int(psutil.Process().memory_info().rss)
 
 
-def begin_memory_peak() -> bool:
-    """Reset this process's peak (Linux), and tell whether that was possible."""
-    try:
-        (_PROC / "self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        return False
-    return True
+def begin_memory_peak() -> None:
+    """Reset this process's peak, where the system can (Linux)."""
+    with suppress(OSError):
+        _CLEAR.write_text("5", encoding="ascii")
 
 
-def resident_bytes(process: int) -> int:
-    """Return the memory of a process and its descendants (Linux); 0 if it has ended. A shared page counts twice."""
-    total = 0
-    for pid in with_those_below(process):
-        with suppress(OSError, ValueError, IndexError):
-            total += int((_PROC / str(pid) / "statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return total
+def memory_peak() -> int | None:
+    """Return the most resident memory since :func:`begin_memory_peak` in bytes; ``None`` outside of Linux."""
+    with suppress(OSError):
+        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), None)
+    return None
 
 
-def with_those_below(process: int) -> Iterator[int]:
-    """Yield the ids of a process and its descendants (Linux).
+class MemoryOf:
+    """The memory of a process and its descendants, by number of the process.
 
-    >>> next(with_those_below(os.getpid())) == os.getpid()
+    >>> import os
+    >>> MemoryOf(os.getpid()).resident() >= 1_000_000
     True
     """
-    left = [process]
-    while left:
-        pid = left.pop()
-        yield pid
-        with suppress(OSError, ValueError):  # it has ended
-            for thread in (_PROC / str(pid) / "task").iterdir():
-                left += map(int, (thread / "children").read_bytes().split())
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid) if psutil.pid_exists(pid) else None
+        self._below: list[psutil.Process] = []
+        self._listed = 0.0
+
+    def resident(self) -> int:
+        """Return resident bytes; a shared page counts once a process. A process that has ended has none."""
+        return sum(_bytes_of(process, "rss") for process in [self._process, *self.below()] if process)
+
+    def below(self) -> list[psutil.Process]:
+        """Return the descendants, as they were at most a second ago."""
+        if self._process and time.monotonic() >= self._listed + _CHILDREN_S:
+            with suppress(psutil.Error):
+                self._below = self._process.children(recursive=True)
+            self._listed = time.monotonic()
+        return self._below
 
 
 class PeakMemory:
     """Finds the peak memory of this process and its descendants in a block, above the start.
 
-    Linux alone tells it: exactly for the process itself; descendants are read ten times a second, and a shared page
-    counts once.
+    Linux tells that of the process itself exactly; else, and for descendants, it is read ten times a second. Of a
+    descendant only pages count that it has for itself.
     """
 
     def __init__(self) -> None:
-        self.n_bytes: int | None = None
-        """After the block; ``None`` where not reported."""
-        self._before: int | None = None
-        self._most_with_others = 0
+        self.n_bytes = 0
+        """After the block."""
+        self._before = self._most = 0
         self._ended = threading.Event()
         self._looks = threading.Thread(target=self._look, name="memory of processes", daemon=True)
 
     def __enter__(self) -> Self:
-        self._before = resident_memory() if begin_memory_peak() else None
+        begin_memory_peak()
+        self._before = resident_memory()
         self._looks.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._looks.join()
-        # Not the system's count of the process's life on Linux, which begins with the memory of who has started it.
-        peak = resident_memory("VmHWM")
-        if self._before is not None and peak is not None:
-            self.n_bytes = max(0, max(peak, self._most_with_others) - self._before)
+        self.n_bytes = max(0, max(memory_peak() or 0, self._most, resident_memory()) - self._before)
 
     def _look(self) -> None:
-        own = os.getpid()
-        while MEASURED and not self._ended.wait(_LOOK_S):
-            others = [_own_pages(pid) for pid in with_those_below(own) if pid != own]
-            if others:
-                self._most_with_others = max(self._most_with_others, (resident_memory() or 0) + sum(others))
+        own = MemoryOf(psutil.Process().pid)
+        while not self._ended.wait(_LOOK_S):
+            others = sum(_bytes_of(process, "uss") for process in own.below())
+            self._most = max(self._most, resident_memory() + others)
 
 
-def _own_pages(pid: int) -> int:
-    with suppress(OSError):
-        rollup = _PROC / str(pid) / "smaps_rollup"
-        return sum(_field(rollup, name) or 0 for name in ("Private_Clean", "Private_Dirty"))
+def _bytes_of(process: psutil.Process, kind: str) -> int:
+    with suppress(psutil.Error):
+        return int(getattr(process.memory_info() if kind == "rss" else process.memory_full_info(), kind))
     return 0
-
-
-def _field(path: Path, field: str) -> int | None:
-    lines = path.read_text(encoding="ascii", errors="replace").splitlines()
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), None)

@@ -23,7 +23,7 @@ from tokbench.engine.workers.pool import Feeds, text_batches
 from tokbench.engine.workers.protocol import LONGEST, MALFORMED, from_worker, packed
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
-from tokbench.foundation.memory import resident_bytes
+from tokbench.foundation.memory import MemoryOf
 from tokbench.measuring.job import Job
 
 # Not multiprocessing's own spawn, which runs the caller's main module again. What is imported stays: the collector need
@@ -121,8 +121,9 @@ class WorkerProcess:
         self._send((job, new))
 
     def _limit_memory(self, most: int) -> None:
+        memory = MemoryOf(self._process.pid)
         while not _has_exited(self._process):
-            if resident_bytes(self._process.pid) > most:
+            if memory.resident() > most:
                 self._too_large = True
                 self._process.kill()
             time.sleep(_MEMORY_CHECK_S)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from pydantic import Field
 
-from tokbench.foundation.memory import begin_memory_peak, resident_memory
+from tokbench.foundation.memory import begin_memory_peak, memory_peak, resident_memory
 from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
 from tokbench.metrics.speed.contender import Place
 from tokbench.plugin import Options, Tokenizer, encode_batch
@@ -84,10 +84,10 @@ VALUES: Final = (LOAD, LOADED, PEAK, *TRAINING)
 
 
 class Footprint(NamedTuple):
-    """Of one process; bytes are ``None`` where not reported."""
+    """Of one process; the peak in bytes is ``None`` where not reported."""
 
     load_s: float
-    loaded: int | None
+    loaded: int
     peak: int | None
 
 
@@ -127,15 +127,11 @@ class Footprints:
             tokenizer.warm_up()
         batches = _texts(self._options.max_bytes)
         first = next(batches)
-        if not begin_memory_peak():
-            after = None
+        begin_memory_peak()
         for batch in chain([first], batches):
             encode_batch(tokenizer, batch)
-        peak = resident_memory("VmHWM")
-        if before is None or after is None or peak is None:
-            yield Footprint(took, None, None)
-        else:
-            yield Footprint(took, max(0, after - before), max(0, peak - before))
+        peak = memory_peak()
+        yield Footprint(took, max(0, after - before), None if peak is None else max(0, peak - before))
 
     def finish(
         self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]
@@ -146,7 +142,7 @@ class Footprints:
             results: list[Footprint] = [answer for step in steps.values() for answer in step.answers]
             for metric, values in (
                 (LOAD, [footprint.load_s for footprint in results]),
-                (LOADED, [footprint.loaded / 1e6 for footprint in results if footprint.loaded is not None]),
+                (LOADED, [footprint.loaded / 1e6 for footprint in results]),
                 (PEAK, [footprint.peak / 1e6 for footprint in results if footprint.peak is not None]),
             ):
                 place = Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
@@ -160,7 +156,7 @@ class Footprints:
 
 def _cell(place: Place, values: Sequence[float]) -> Cell:
     if not values:
-        return place.without_value("this system does not report memory per process")
+        return place.without_value("this system does not report a process's peak")
     return place.of_rounds(values, "processes")
 
 
@@ -184,10 +180,7 @@ def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Ce
         yield _slope(places[slope_id], alike, value_of)
 
 
-_NOT_MEASURED: Final = (
-    "the memory of its training was not measured: the system does not report it, or other trainings ran at the "
-    "same time"
-)
+_NOT_MEASURED: Final = "the memory of its training was not measured: other trainings ran at the same time"
 
 
 def _seconds(trained: TrainedIn) -> float | None:

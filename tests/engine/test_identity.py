@@ -2,14 +2,11 @@
 
 import hashlib
 import os
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pydantic import Field
 
-import tokbench
 from tokbench.engine.identity import Identities, file_digest, options_identity
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.plugin import LocalPath, Options
@@ -84,64 +81,50 @@ def package(tmp_path, monkeypatch):
     """Write a plugin of two packages and a module, and return what gives the digests of its code."""
     files = {
         "acme_identity/__init__.py": "",
-        "acme_identity/backend.py": "def load(options):\n    import acme_beside\n    from acme_common import x\n",
+        "acme_identity/backend.py": "def load(options):\n    import acme_beside\n",
         "acme_identity/table.tsv": "1",
         "acme_common/__init__.py": "x = 1",
         "acme_beside.py": "y = 1",
-        "acme_other.py": "z = 1",
+        "docs/acme.md": "z = 1",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     plugin = PluginStatus("acme", "", "", module="acme_identity.backend")
-    return lambda: Identities().backend(BackendSpec(name="acme", summary=""), plugin)["code"]
+    return lambda: Identities().backend(BackendSpec(name="acme", summary=""), plugin)
 
 
-def test_the_code_of_a_plugin_is_its_package_and_what_it_imports_from_beside(package, tmp_path):
+@pytest.mark.parametrize(
+    "file", ["acme_identity/table.tsv", "acme_common/__init__.py", "acme_beside.py", "docs/acme.md"]
+)
+def test_the_code_of_a_project_counts(package, tmp_path, file):
     before = package()
-    assert sorted(before) == ["acme_beside", "acme_common", "acme_identity"]
-    (tmp_path / "acme_other.py").write_text("z = 2", encoding="utf-8")
-    assert package() == before
-    for file in ("acme_identity/table.tsv", "acme_common/__init__.py", "acme_beside.py"):
-        (tmp_path / file).write_text("x = 2\n", encoding="utf-8")
-        assert package() != before
-        before = package()
+    (tmp_path / file).write_text("x = 2", encoding="utf-8")
+    assert (package() == before) == (file == "docs/acme.md")
 
 
 def test_installed_packages_beside_a_plugin_count_by_version():
     plugin = PluginStatus("regex", "regex", "1", module="regex")
     found = Identities().backend(BackendSpec(name="regex", summary="", requires=("numpy",)), plugin)
-    assert list(found["code"]) == ["regex"]
-    assert set(found["libraries"]) == {"numpy", "regex"}
-    assert found["libraries"]["numpy"] == np.__version__
+    assert list(found["plugin"]["code"]) == ["regex"]
+    assert set(found["plugin"]["libraries"]) == {"regex"}
+    assert found["requires"] == {"numpy": np.__version__}
 
 
-def test_the_code_of_every_plugin_that_tokbench_brings_is_found():
-    registry, identities = load_registry(), Identities()
-    for backend in registry.backends.entries.values():
-        if backend.plugin.distribution == "tokbench":
-            assert identities.backend(backend.spec, backend.plugin)["code"]
-    for family in registry.metrics.entries.values():
-        if family.spec.text:
-            assert identities.family(family.spec, Options(), family.plugin)["code"], family.spec.name
-    compression = registry.metrics.entries["compression"]
-    found = identities.family(compression.spec, compression.spec.options(), compression.plugin)["code"]
-    assert list(found) == ["tokbench.metrics.compression"]
+def test_the_code_of_tokbench_counts_for_all(monkeypatch):
+    registry = load_registry()
+    entry = registry.metrics.entries["compression"]
 
+    def identities():
+        one = Identities()
+        family = one.family(entry.spec, entry.spec.options(), entry.plugin)
+        return one.surroundings(), family, one.backend(registry.backends.get("utf8_bytes"), entry.plugin)
 
-def test_a_change_of_the_core_makes_other_states(tmp_path, monkeypatch):
-    core = tmp_path / "tokbench"
-    shutil.copytree(Path(tokbench.__file__).parent, core, ignore=shutil.ignore_patterns("__pycache__", "sample"))
-    monkeypatch.setattr("tokbench.engine.identity._ROOT", core)
-    before = Identities().surroundings()["tokbench"]
-    (core / "report" / "report.py").write_text("# shows numbers\n")
-    assert Identities().surroundings()["tokbench"] == before
-    for file in ("engine/probe.py", "measuring/sums.py", "version.py"):
-        (core / file).write_text("# decides numbers\n")
-        after = Identities().surroundings()["tokbench"]
-        assert after != before
-        before = after
+    before = identities()
+    assert identities() == before
+    monkeypatch.setattr("tokbench.engine.identity.file_digest", lambda path: f"other code of {path.name}")
+    assert all(one != other for one, other in zip(before, identities(), strict=True))
 
 
 class Numbered:

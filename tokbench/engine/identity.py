@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.corpus.words.icu import icu_version
+from tokbench.foundation.packages import OWN
 from tokbench.measuring.family import MetricFamily
 from tokbench.registry.plugins import PluginStatus
 from tokbench.tokenizers.backend import BackendSpec
@@ -32,18 +33,7 @@ _LARGE: Final = 64 << 20
 
 _LONGEST_PATH: Final = 4096
 
-_ROOT: Final = Path(__file__).parents[1]
-
-_LOADING: Final = ("tokenizers", "foundation/files.py")
-"""The files of the package ``tokbench`` that every tokenizer uses."""
-
-_PLUGINS: Final = ("formats", "metrics", "sources", "studies")
-"""Rooms of plugins, which have identities of their own."""
-
-_SHOWING: Final = ("api.py", "cli", "comparison", "notebook", "pytest_plugin.py", "report", "serve", "testing")
-"""Rooms and files that show numbers or ask for them. States of metrics depend on all others."""
-
-_IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_OWN_PACKAGES: Final = ("tokbench", "tokbench_plugins")
 _REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 _IGNORED_EXTRAS: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|testing|docs?)['\"]")
 
@@ -100,111 +90,68 @@ def _names_file(text: str) -> bool:
 
 
 class Identities:
-    """The identities of plugins in one run.
+    """The identities of plugins in one run: the code of their distributions, and the versions of what these require.
 
     Methods raise ``OSError`` for a file that cannot be read, ``LookupError`` for code without a source. Nothing is kept
     from run to run, because workers of the next run import the code that is there then.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[str, str]] = {}
-        self._required: dict[str, list[str]] = {}
-        self._loading = self._core(_LOADING)
-        self._measuring = ""
+        self._digests: dict[str, str] = {}
+        self._libraries: dict[str, dict[str, str]] = {}
         self._installed = installed_versions()
 
     def surroundings(self) -> dict[str, object]:
         """Return what decides the states of all metrics and tokenizers."""
-        self._measuring = self._measuring or self._core(measuring_parts())
-        icu = icu_version()
-        return {**interpreter(), "tokbench": self._measuring, "libraries": self._libraries("tokbench"), "icu": icu}
+        return {**interpreter(), "icu": icu_version(), "tokbench": self._made_of(OWN, _OWN_PACKAGES)}
 
     def family(self, family: MetricFamily, options: Options, plugin: PluginStatus | None) -> dict[str, object]:
         """Return the identity of a metric family with its options; the runner's own have no plugin."""
-        return {
-            "family": family.name,
-            "version": family.version,
-            "options": options_identity(options),
-            "code": self._code(plugin, family.text, family.make) if plugin else {},
-            "libraries": self._libraries(plugin.distribution) if plugin else {},
-        }
+        details = {"family": family.name, "version": family.version, "options": options_identity(options)}
+        return {**details, "plugin": self._plugin(plugin, family.text, family.make) if plugin else {}}
 
     def study(self, spec: StudySpec, plugin: PluginStatus) -> dict[str, object]:
-        code, libraries = self._code(plugin, spec.run), self._libraries(plugin.distribution)
-        return {"study": spec.name, "code": code, "libraries": libraries}
+        return {"study": spec.name, "plugin": self._plugin(plugin, spec.run)}
 
     def backend(self, spec: BackendSpec, plugin: PluginStatus) -> dict[str, object]:
+        further = self._versions(spec.requires)
+        plugin_identity = self._plugin(plugin, spec.load, spec.train)
+        return {**self.surroundings(), "backend": spec.name, "plugin": plugin_identity, "requires": further}
+
+    def _plugin(self, plugin: PluginStatus, *parts: Callable[..., object] | None) -> dict[str, object]:
+        modules = [_module_of(part) for part in parts if part] + [plugin.module.partition(":")[0]]
+        return self._made_of(plugin.distribution, [name for module in modules if (name := module.partition(".")[0])])
+
+    def _made_of(self, distribution: str, packages: Iterable[str]) -> dict[str, object]:
+        for name in packages:
+            if name not in self._digests:
+                self._digests[name] = code_digest(name)
+        if distribution not in self._libraries:
+            self._libraries[distribution] = self._versions([distribution, *required_by(distribution)])
+        return {"code": {name: self._digests[name] for name in packages}, "libraries": self._libraries[distribution]}
+
+    def _versions(self, names: Iterable[str]) -> dict[str, str]:
         return {
-            **interpreter(),
-            "backend": spec.name,
-            "code": self._code(plugin, spec.load, spec.train),
-            "libraries": self._libraries(plugin.distribution, spec.requires),
-            "tokbench": self._loading,
-        }
-
-    def _code(self, plugin: PluginStatus, *parts: Callable[..., object] | None) -> dict[str, str]:
-        """Return the sha256 of the source code of a plugin, by package or module.
-
-        It is all files of the packages that hold the plugin's module and its parts, with what these import from next to
-        them, unless that is a folder of installed packages. Built-in metric families count by their own file or folder.
-        """
-        modules = [_module_of(part) for part in parts if part]
-        if not plugin.module.startswith("tokbench."):
-            modules.append(plugin.module.partition(":")[0])
-        digests: dict[str, str] = {}
-        for module in dict.fromkeys(modules):
-            if module not in self._known:
-                built_in = module.startswith("tokbench.")
-                self._known[module] = self._built_in(module) if built_in else self._packages(module.partition(".")[0])
-            digests |= self._known[module]
-        return digests
-
-    def _built_in(self, module: str) -> dict[str, str]:
-        name = ".".join(module.split(".")[:3])
-        path = _ROOT.joinpath(*name.split(".")[1:])
-        return {name: file_digest(path if path.is_dir() else path.with_suffix(".py"))}
-
-    def _packages(self, name: str) -> dict[str, str]:
-        digests: dict[str, str] = {}
-        waiting = [name] if name else []
-        while waiting:
-            name = waiting.pop()
-            if name in digests:
-                continue
-            path = source_of(name)
-            digests[name] = file_digest(path)
-            if path.parent.name not in {"site-packages", "dist-packages"}:
-                waiting += [imported for imported in _imported(path) if _beside(path, imported)]
-        return digests
-
-    def _core(self, parts: tuple[str, ...]) -> str:
-        digest = hashlib.sha256()
-        for part in parts:
-            path = _ROOT / part
-            for file in [path] if path.is_file() else files_in(path):
-                name = file.relative_to(_ROOT).as_posix()
-                digest.update(f"{name}\0{file_digest(file)}\0".encode())
-        return digest.hexdigest()
-
-    def _libraries(self, distribution: str, further: Iterable[str] = ()) -> dict[str, str]:
-        if distribution not in self._required:
-            self._required[distribution] = required_by(distribution)
-        names = {distribution, *further, *self._required[distribution]}
-        return {
-            name: self._installed[plain_name(name)] for name in sorted(names) if plain_name(name) in self._installed
+            name: self._installed[plain_name(name)]
+            for name in sorted(set(names))
+            if plain_name(name) in self._installed
         }
 
 
-def measuring_parts() -> tuple[str, ...]:
-    """Return the files and folders of the package ``tokbench`` that decide states of metrics, by name.
+def code_digest(package: str) -> str:
+    """Return the sha256 of a top-level package or module, with what is next to it if that is its own project's.
 
-    >>> {"engine", "foundation", "measuring", "registry"} < set(measuring_parts())
-    True
-    >>> {"metrics", "report"} & set(measuring_parts())
-    set()
+    Next to an installed package are other distributions, which count by version.
     """
-    parts = {path.name for path in _ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
-    return tuple(sorted(parts - {*_PLUGINS, *_SHOWING, "__pycache__"}))
+    path = source_of(package)
+    if package in _OWN_PACKAGES or path.parent.name in {"site-packages", "dist-packages"}:
+        return file_digest(path)
+    code = [
+        beside
+        for beside in sorted(path.parent.iterdir())
+        if beside.suffix == ".py" or (beside / "__init__.py").is_file()
+    ]
+    return hashlib.sha256("".join(f"{beside.name}\0{file_digest(beside)}\0" for beside in code).encode()).hexdigest()
 
 
 def interpreter() -> dict[str, str]:
@@ -227,15 +174,6 @@ def source_of(name: str) -> Path:
     if spec and spec.origin and Path(spec.origin).is_file():
         return Path(spec.origin)
     raise LookupError(f"the source of {name} is not a file")
-
-
-def _imported(path: Path) -> set[str]:
-    files = [path] if path.is_file() else [file for file in files_in(path) if file.suffix == ".py"]
-    return {name.decode() for file in files for name in _IMPORT.findall(file.read_bytes())}
-
-
-def _beside(path: Path, name: str) -> bool:
-    return (path.parent / f"{name}.py").is_file() or (path.parent / name / "__init__.py").is_file()
 
 
 def required_by(distribution: str) -> list[str]:

@@ -1,3 +1,3 @@
 """The tests of the packages use the fixtures of tokbench's own."""
 
-pytest_plugins = ["shared_fixtures"]
+pytest_plugins = ["shared_fixtures", "nightly"]

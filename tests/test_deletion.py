@@ -121,6 +121,7 @@ def started(installation, store, folder, arguments):
     return subprocess.Popen([sys.executable, *arguments], cwd=folder, env=environment, **pipes)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("piece", DELETED)
 def test_the_rest_works_without(installation, store, tmp_path, piece):
     (tmp_path / "run.yaml").write_text(config(piece), encoding="utf-8")

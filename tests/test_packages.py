@@ -64,6 +64,7 @@ def test_list_shows_what_is_not_installed(monkeypatch):
     assert dask["reason"]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_package_is_built_alone_and_lists_what_it_brings(folder, tmp_path):

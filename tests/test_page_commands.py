@@ -163,6 +163,7 @@ def run_page(page, folder, *, quick=False):
     return said | {line: run(line, folder) for line in lines}
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.packages
 @pytest.mark.usefixtures("tiktoken_files")

@@ -67,7 +67,7 @@ def test_the_commands_name_what_is_there():
         [extra] = re.findall(r"'\.\[(\w+)\]'", command)
         assert f"\n{extra} = [" in project
     assert (ROOT / "configs" / "quickstart.yaml").exists()
-    assert "pytest -n 2 -q -m 'slow or not slow'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pytest -n 2 -q -m 'not nightly'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

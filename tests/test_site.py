@@ -126,6 +126,7 @@ def test_a_docstring_becomes_markdown():
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_tutorial_runs_and_measures_what_it_shows(tmp_path):
     pytest.importorskip("splintr")
@@ -294,6 +295,7 @@ def test_pages_fit_a_telephone(html, browser):
     assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("page", CHECKED)
 def test_axe_finds_nothing_on_a_page(html, browser, page):

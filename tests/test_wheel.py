@@ -57,6 +57,7 @@ def test_suites_are_in_the_wheel_as_they_are_in_the_repository(site):
     assert not (site / "configs").exists()
 
 
+@pytest.mark.nightly
 def test_a_suite_runs_by_name_and_writes_into_the_current_folder_alone(site, tmp_path):
     before = contents(site)
     where = offline(site, tmp_path, "-c", "import tokbench; print(tokbench.__file__)").strip()
@@ -76,6 +77,7 @@ def test_a_suite_runs_by_name_and_writes_into_the_current_folder_alone(site, tmp
     assert contents(site) == before
 
 
+@pytest.mark.nightly
 def test_a_suite_of_shipped_texts_runs_from_python_in_an_empty_folder(site, tmp_path):
     script = """
 import sys
@@ -92,6 +94,7 @@ print(results.name, len(results.cells), results.failed)
     assert {path.name for path in tmp_path.iterdir()} <= {"out", ".numba"}
 
 
+@pytest.mark.nightly
 def test_the_corpora_of_every_suite_can_be_read_from_the_wheel(site, tmp_path):
     script = """
 from pathlib import Path
@@ -205,6 +208,7 @@ def steps(site, folder, base):
     return codes, said
 
 
+@pytest.mark.nightly
 def test_the_workflow_of_the_page_stops_a_bad_pull_request(site, library):
     folder, commit = library
     words = [b" the", b"the", b" of", b" and", b"ing", b"en", b"er", b" de", b"or", b"an", b"    "]

@@ -37,6 +37,7 @@ def measure(benchmark, name, folder, size, document):
     assert not any(differing.values()), differing
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("document", [100, 1_000, 10_000, 100_000, 1_000_000])
 @pytest.mark.parametrize("name", encoders.SPLITS)

@@ -85,6 +85,7 @@ def folder(tmp_path_factory):
     return base
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("line", RUN)
 def test_an_example_runs(line, folder, monkeypatch, tmp_path):

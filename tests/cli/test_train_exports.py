@@ -113,6 +113,7 @@ def test_other_ids_are_an_error():
         compare(tokenizer, {"other": lambda _: [97]}, ["a", "ab"])
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("model", ["bpe", "unigram", "wordpiece"])
 def test_trainers_of_tokenizers(made, tmp_path, model):
     options = ("-O", f"model={model}", "--special-tokens", "</s>", "--vocab-size", 1000)

@@ -48,6 +48,7 @@ def run(write_config, corpus, install, monkeypatch, tmp_path):
     return execute
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_costs_its_own_results(run, fault):
     results = run(fault, "load", "train", "save", "encode", "decode")

@@ -35,6 +35,7 @@ def test_a_published_name_is_loaded_with_the_ids_of_its_owner(data):
     assert tokbench.load("gpt-4o").encode(TEXT) == tiktoken.get_encoding("o200k_base").encode_ordinary(TEXT)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", catalogue(load_registry()))
 def test_all_that_load_a_published_name_give_the_same_ids(name, grammar):

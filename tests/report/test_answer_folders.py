@@ -48,6 +48,7 @@ def documents(text, *, whole):
     return [part for part in parts if part.strip()]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_folder_has_the_answer_of_its_files(name, tmp_path, monkeypatch):
     files, groups, left_out = FOLDERS[name]

@@ -99,6 +99,7 @@ def without(results, groups=(), tokenizers=()):
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("run", "chips", "groups", "tokenizers"),
     [
@@ -154,6 +155,7 @@ def test_the_link_has_the_chips_and_the_front_follows(browser):
     assert drawn(browser) == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("languages", "buttons"), [(9, 0), (10, 1), (40, 1)])
 def test_more_than_twelve_chips_are_folded_to_one_line(browser, languages, buttons):
     """Beside the languages there are chips of two corpora and of the other's language."""
@@ -170,6 +172,7 @@ def test_more_than_twelve_chips_are_folded_to_one_line(browser, languages, butto
         assert "=" not in browser.current_url
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("word", "groups"), [("hi", ["hi"]), ("HI,sw", ["hi", "sw"]), ("chin", ["zh"]), ("-hi", ["sw", "zh"]), ("indi", [])]
 )

@@ -21,7 +21,7 @@ from tokbench.serve.server import address_of, listen, server_of
 
 webdriver = pytest.importorskip("selenium.webdriver")
 Select = pytest.importorskip("selenium.webdriver.support.select").Select
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 NAMES = ("tiktoken:gpt2", "tiktoken:cl100k_base")
 CLASSIC = (
     "127 + 677 = 804\nEgg.\nI have an Egg.\negg.\nEGG.\n만나서 반가워요.\nif number % 15 == 0:\n        print('Fizz')\n"

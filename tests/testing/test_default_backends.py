@@ -71,6 +71,7 @@ def without(left):
     return [rule for rule in RULES if rule not in left]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda number: f"{CASES[number][0]}-{number}")
 def test_a_built_in_backend(number):
@@ -100,6 +101,7 @@ def test_files(files):
     passes("transformers", json, rules=without(OF_THE_CODE))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["t5-small.tokenizer.json", "bert-base-uncased.vocab.txt"])
 def test_published_pipelines(data, name):
@@ -107,6 +109,7 @@ def test_published_pipelines(data, name):
     passes("huggingface", {option: str(data / "hf" / name)}, rules=without(OF_THE_CODE))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["splintr", "huggingface"])
 def test_special_tokens_that_are_added(files, backend):

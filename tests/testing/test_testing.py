@@ -29,6 +29,7 @@ def rules_for(kind, rule):
     return [each for each in RULES if each == rule or each not in only_encode]
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(("rule", "case"), [pytest.param(*case, id=case[1].kind.__name__) for case in CASES])
 def test_a_broken_backend_is_caught_and_by_no_other_rule(rule, case, monkeypatch):

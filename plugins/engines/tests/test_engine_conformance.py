@@ -27,12 +27,14 @@ def check(backend, options, train=0, left=frozenset()):
         pytest.skip(str(error))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("backend", "encoding"), LOADED)
 def test_an_engine_with_a_published_encoding(backend, encoding):
     report = check(backend, {"encoding": encoding}, left=frozenset() if backend in WHOLE else OF_THE_CODE)
     assert report.ok, str(report)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("backend", "options"),
     [("ctok", {"vocabulary": "v3"}), ("mistral", {"vocabulary": "v1"}), ("mistral", {"vocabulary": "tekken_240911"})],
@@ -42,6 +44,7 @@ def test_another_vocabulary(backend, options):
     assert report.ok, str(report)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("backend", ["rustbpe", "gigabpe", "gigatoken"])
 def test_a_trainer(backend):
     report = check(backend, {}, 400, OF_THE_CODE | {"long_text"})

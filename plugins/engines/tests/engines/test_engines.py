@@ -88,6 +88,7 @@ def differing(name, texts, encoding="cl100k_base"):
     return found
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @every
 def test_tokens_are_those_of_tiktoken(name, capfd):
@@ -105,6 +106,7 @@ def test_tokens_are_those_of_tiktoken(name, capfd):
     capfd.readouterr()  # what Rust says of a panic
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "encoding"),
@@ -120,6 +122,7 @@ def test_ids_are_tiktoken_s(name, encoding, data):
     assert found == []
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in DIFFERENT.items() for text in texts])
 def test_what_the_notes_tell_is_so(name, text):
@@ -137,6 +140,7 @@ def processor_time_by_thread():
     return ticks
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells of threads")
 @every
@@ -165,6 +169,7 @@ def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
     assert all("reserved" in token for token in further) if encoding == "o200k_harmony" else not further
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["snaptokens", "tokbench_bpe"])
 def test_llama_3_has_the_ids_of_splintr(name, data):

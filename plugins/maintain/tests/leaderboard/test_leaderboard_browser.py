@@ -109,6 +109,7 @@ def test_a_head_sorts_and_scripts_are_sums_of_their_languages(browser):
     assert cell(browser, "qwen-3", "ratio") == f"{ratio:.2f}"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("page", ["index.html", "gpt-4o.html"])
 @pytest.mark.parametrize("width", [1400, 390])
 def test_axe_finds_nothing_and_the_page_does_not_scroll_sideways(browser, page, width):

@@ -37,7 +37,7 @@ HERE = {found.name for found in distributions()} & set(packages())
 
 @pytest.mark.packages
 def test_what_packages_bring_is_up_to_date():
-    """To write it again: ``python tests/helpers/package_names.py``, with all packages installed."""
+    """To write it again: ``python .ci/package_names.py``, with all packages installed."""
     listed = json.loads(FILE.read_text(encoding="utf-8"))
     assert {f"tokbench-{folder.name}" for folder in FOLDERS} == set(listed)
     assert installed() == {name: listed[name] for name in sorted(HERE)}

@@ -43,7 +43,7 @@ def blocks(path, language):
 )
 def test_what_is_made_from_the_code_is_up_to_date(path, name):
     text = path.read_text(encoding="utf-8")
-    assert tables.section(text, name) == tables.made(name), "write it again with: python tests/helpers/readme_tables.py"
+    assert tables.section(text, name) == tables.made(name), "write it again with: python .ci/readme_tables.py"
 
 
 @pytest.mark.slow

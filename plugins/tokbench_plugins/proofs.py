@@ -1,4 +1,4 @@
-"""The proofs of published names: what each was compared with, as ``tests/helpers/prove_names.py`` found it."""
+"""The proofs of published names: what each was compared with, as ``reports/tools/prove_names.py`` found it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_what_is_not_a_results_file_is_refused(tmp_path, text, place):
 @pytest.mark.packages
 def test_the_shipped_schema_is_up_to_date():
     written = FILE.read_text(encoding="utf-8")
-    assert written == schema_text(), "write it again with: python tests/helpers/results_schema.py"
+    assert written == schema_text(), "write it again with: python .ci/results_schema.py"
 
 
 def test_every_key_has_a_description():

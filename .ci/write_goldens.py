@@ -1,4 +1,4 @@
-"""Writes the golden reports of six made-up runs again: python tests/helpers/write_goldens.py. See what git shows then."""
+"""Writes the golden reports of six made-up runs again: PYTHONPATH=tests/helpers python .ci/write_goldens.py. See what git shows then."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
 
-FOLDER = Path(__file__).parents[1] / "report" / "goldens"
+FOLDER = Path(__file__).parents[1] / "tests" / "report" / "goldens"
 APART, TIE = more(0.1, 5), more(0.001, 60)
 GPT, LLAMA, QWEN = "gpt-4o", "llama-3", "qwen-3"
 

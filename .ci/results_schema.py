@@ -1,4 +1,4 @@
-"""Write the JSON schema of ``results.json`` from the dataclasses and their docstrings: ``python tests/helpers/results_schema.py``."""
+"""Write the JSON schema of ``results.json`` from the dataclasses and their docstrings: ``python .ci/results_schema.py``."""
 
 from __future__ import annotations
 

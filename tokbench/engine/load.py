@@ -52,7 +52,8 @@ def vocabulary_sha256(tokenizer: Tokenizer) -> str:
     if not isinstance(tokenizer, HasTokenBytes) or (size := vocab_size_of(tokenizer)) > _LARGEST_VOCABULARY:
         return ""
     tokens = bytes_of(tokenizer, range(size))
-    return hashlib.sha256(b"".join(len(token).to_bytes(4, "little") + token for token in tokens)).hexdigest()
+    lengths = {length: length.to_bytes(4, "little") for length in set(map(len, tokens))}
+    return hashlib.sha256(b"".join(part for token in tokens for part in (lengths[len(token)], token))).hexdigest()
 
 
 class Loaded(NamedTuple):

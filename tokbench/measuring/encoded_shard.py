@@ -32,6 +32,8 @@ ENCODING: Final = "encoding"
 
 DECODING: Final = "decoding"
 
+_MOST_COUNTED: Final = 1 << 22
+"""Ids up to it are counted in an array of all; larger ones would need its memory."""
 
 _UNKNOWN: Final = "\U0010ffff"
 """It replaces the name of the unknown token."""
@@ -210,6 +212,10 @@ class EncodedShard:
     @cached_property
     def id_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """int64[k] twice: the ids that occur, rising, and how often each occurs in all documents."""
+        if self.ids.max(initial=0) <= _MOST_COUNTED:
+            counts = np.bincount(self.ids, weights=self.times).astype(np.int64)
+            distinct = np.flatnonzero(counts)
+            return distinct, counts[distinct]
         distinct, at = np.unique(self.ids, return_inverse=True)
         return distinct.astype(np.int64), np.bincount(at, weights=self.times).astype(np.int64)
 

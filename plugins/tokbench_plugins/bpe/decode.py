@@ -30,12 +30,13 @@ class Decoder:
             raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} tokens") from None
 
     def token_bytes(self, token_id: int) -> bytes:
-        return self.join([token_id])
+        return self._bytes_of[token_id] if token_id in self._bytes_of else self.join([token_id])
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
         self.join([int(encoded.ids.max(initial=0))])  # raises for an id that does not exist
-        documents = (encoded.ids[start:end] for start, end in pairwise(encoded.offsets.tolist()))
-        return [b"".join(self._table[ids]).decode("utf-8", errors="replace") for ids in documents]
+        tokens = self._table[encoded.ids].tolist()  # joined twice as fast as an array of objects
+        documents = (tokens[start:end] for start, end in pairwise(encoded.offsets.tolist()))
+        return [b"".join(document).decode("utf-8", errors="replace") for document in documents]
 
     @cached_property
     def _table(self) -> NDArray[Any]:

@@ -83,7 +83,8 @@ def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None =
 
 def _by_document(spans: NDArray[np.int64], n_bytes: NDArray[np.int64]) -> Spans:
     """Take out the line feeds between documents."""
-    documents = np.searchsorted(np.cumsum(n_bytes + 1), spans[:, 0], side="right")
+    before = np.searchsorted(spans[:, 0], np.cumsum(n_bytes + 1))
+    documents = np.repeat(np.arange(len(n_bytes)), np.diff(before, prepend=0))
     return Spans(spans[:, 0] - documents, spans[:, 1] - documents, documents)
 
 

@@ -75,11 +75,13 @@ def uax29_spans(text: str) -> NDArray[np.int64]:
     points = code_points(text)
     kinds = _table()[points]
     begins = np.flatnonzero(word_breaks(points, kinds))
-    written = np.flatnonzero((kinds & _WRITTEN) != 0)
+    is_written = (kinds & _WRITTEN) != 0
+    written = np.append(np.flatnonzero(is_written), len(points))
     ends = np.append(begins, len(points))[1:]
     # Later than the segment begins for a mark behind a punctuation character.
-    starts = np.append(written, len(points))[np.searchsorted(written, begins)]
-    return np.column_stack([starts, ends])[starts < ends]
+    starts = written[np.cumsum(is_written)[begins] - is_written[begins]]
+    spans: NDArray[np.int64] = np.column_stack([starts, ends])
+    return spans[starts < ends]
 
 
 def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:

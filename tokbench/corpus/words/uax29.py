@@ -80,8 +80,8 @@ def uax29_spans(text: str) -> NDArray[np.int64]:
     ends = np.append(begins, len(points))[1:]
     # Later than the segment begins for a mark behind a punctuation character.
     starts = written[np.cumsum(is_written)[begins] - is_written[begins]]
-    spans: NDArray[np.int64] = np.column_stack([starts, ends])
-    return spans[starts < ends]
+    some = starts < ends
+    return np.column_stack([starts[some], ends[some]])
 
 
 def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:

@@ -81,8 +81,8 @@ class CellTable:
 
 
 _PLACE: Final = attrgetter("tokenizer", "corpus", "group")
-_KIND: Final = tuple(part.name for part in fields(CellKind))
-_DEFAULTS: Final = tuple(repr(part.default) for part in fields(CellKind))
+_KIND: Final = {part.name: part.default for part in fields(CellKind)}
+_KIND_OF: Final = attrgetter(*_KIND)
 _COLUMNS: Final = ("value", "ci_low", "ci_high")
 
 
@@ -100,15 +100,16 @@ def cell_table(cells: Sequence[Cell]) -> Json:
         dict(zip(("tokenizer", "corpus", "group"), place, strict=True), cells=len(list(some)))
         for place, some in groupby(cells, _PLACE)
     ]
-    numbers: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[Any, ...], int] = {}
     kinds: list[Json] = []
     kind: list[int] = []
     for cell in cells:
-        key = tuple(repr(getattr(cell, name)) for name in _KIND)  # 0.0 is equal to -0.0 and written otherwise
+        key = *_KIND_OF(cell), repr(cell.in_sample)  # 0.0 is equal to -0.0 and written otherwise
         number = numbers.setdefault(key, len(kinds))
         if number == len(kinds):
-            own = (name for name, text, default in zip(_KIND, key, _DEFAULTS, strict=True) if text != default)
-            kinds.append({name: getattr(cell, name) for name in own})
+            kinds.append(
+                {name: getattr(cell, name) for name, default in _KIND.items() if getattr(cell, name) != default}
+            )
         kind.append(number)
     columns = {name: list(map(attrgetter(name), cells)) for name in _COLUMNS}
     return {"places": places, "kinds": kinds, "kind": kind, **columns}

@@ -219,7 +219,9 @@ def _adapter(kind: type[Results]) -> TypeAdapter[Any]:
 def _lines(value: Any) -> str:
     """Return JSON with one entry of a list or mapping a line: two files can then be compared line by line."""
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(map(_dump, value)) + "\n]"
+        scalars = set(map(type, value)) <= {bool, int, float, str, type(None)}  # a call for each takes longer than all
+        lines = _dump(value, separators=(",\n", ": "))[1:-1] if scalars else ",\n".join(map(_dump, value))
+        return f"[\n{lines}\n]"
     if isinstance(value, dict) and value:
         return "{\n" + ",\n".join(f"{_dump(name)}: {_dump(item)}" for name, item in value.items()) + "\n}"
     return _dump(value)
@@ -229,6 +231,6 @@ def _parts(table: Mapping[str, object]) -> str:
     return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(part)}" for name, part in table.items()) + "\n}"
 
 
-def _dump(value: Any) -> str:
+def _dump(value: Any, separators: tuple[str, str] | None = None) -> str:
     plain = asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
-    return json.dumps(plain, ensure_ascii=True, allow_nan=False)
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False, separators=separators)

@@ -29,7 +29,6 @@ def every_section() -> Results:
     _comparisons(results)
     _bits_per_byte(results)
     put_sizes(results)
-    put_validity(results)
     put_mixtures(results)
     return results
 
@@ -48,22 +47,6 @@ def put_mixtures(results: Results) -> None:
         rows=rows,
     )
     results.studies.put(MIXTURES, block)
-
-
-def put_validity(results: Results) -> None:
-    """Correlations of every strength: metrics with intervals, and one that chance explains."""
-    from tokbench_models.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
-
-    model, *metrics = METRICS
-    correlations = [
-        RankCorrelation(
-            metric=metric, model=model, tokenizers=9, rho=k / 6 + 0.05, ci_low=k / 6 - 0.05, ci_high=k / 6 + 0.1
-        )
-        for k, metric in enumerate(metrics)
-    ]
-    every = ValidityClass(name="all", tokenizers=list(results.tokenizers), correlations=correlations)
-    facts = {"corpus": "code", "family": "acme", "models": [model], "deciding": [model], "metrics": metrics}
-    results.studies.put(VALIDITY, [Validity(**facts, draws=2, trained=True, classes=[every])])
 
 
 def _fairness(results: Results) -> None:

@@ -8,7 +8,7 @@ import pytest
 from report_data import build, few, metric_info
 
 from tokbench.measuring.metric import Role
-from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
+from tokbench.results.blocks import MetricInfo, PairComparison
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
@@ -25,7 +25,6 @@ def every_section() -> Results:
     pytest.importorskip("tokbench_models")
     results = few(build(hostile=False), ("pud", "code"), METRICS)
     _fairness(results)
-    _matrices(results)
     _comparisons(results)
     _bits_per_byte(results)
     put_sizes(results)
@@ -59,14 +58,6 @@ def _fairness(results: Results) -> None:
         premiums = {group: 1.0 + number * (place + 1) / 4 for number, group in enumerate(LANGUAGES)}
         results.cells += [Cell(name, "pud", group, "premium", value, n=66) for group, value in premiums.items()]
         results.cells += [Cell(name, "pud", WHOLE, "premium", 1.5), Cell(name, "pud", WHOLE, "gini", 0.1 + place / 10)]
-
-
-def _matrices(results: Results) -> None:
-    """What groups share under a tokenizer, and tokenizers on a corpus."""
-    results.metrics["shared"] = MetricInfo(family="alike", direction="none")
-    place = {"metric": "shared", "corpus": "pud", "values": [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]}
-    results.matrices.append(PairMatrix(**place, of="groups", within=NAMES[0], names=list(LANGUAGES)))
-    results.matrices.append(PairMatrix(**place, of="tokenizers", within=WHOLE, names=list(NAMES)))
 
 
 def _comparisons(results: Results) -> None:

@@ -57,11 +57,11 @@ def test_without_a_package_all_else_is_there_and_its_names_say_what_to_install(p
 def test_list_shows_what_is_not_installed(monkeypatch):
     monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")
     shown = CliRunner().invoke(command, ["list", "executors", "--all"]).output
-    assert "pip install tokbench-cluster" in shown
-    assert "tokbench-cluster" not in CliRunner().invoke(command, ["list", "executors"]).output
-    [dask] = json.loads(CliRunner().invoke(command, ["list", "executors", "--all", "--json"]).stdout)["executors"]
-    assert (dask["name"], dask["origin"]) == ("dask", "tokbench-cluster")
-    assert dask["reason"]
+    assert "pip install tokbench-executors" in shown
+    assert "tokbench-executors" not in CliRunner().invoke(command, ["list", "executors"]).output
+    [futures] = json.loads(CliRunner().invoke(command, ["list", "executors", "--all", "--json"]).stdout)["executors"]
+    assert (futures["name"], futures["origin"]) == ("futures", "tokbench-executors")
+    assert futures["reason"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The plugin that registers the executor ``dask``."""
+"""The plugin that registers the executor ``futures``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 
 def _open(scheduler: str, workers: int, limits: Limits, progress: Progress) -> WorkerPool:
-    from tokbench_cluster.pool import DaskPool  # every process imports this module, and few need the pool
+    from tokbench_executors.made import maker  # every process imports this module, and few need the pool
+    from tokbench_executors.pool import FuturesPool
 
-    return DaskPool(scheduler, workers, limits, progress)
+    return FuturesPool(maker(scheduler, workers), limits, progress)
 
 
 SPEC = ExecutorSpec(
-    name="dask",
-    summary="the workers of a dask cluster, joined or started on this machine",
+    name="futures",
+    summary="any concurrent.futures.Executor: of Python, loky, Dask, Ray, parsl, or your own",
     open=_open,
     joins=True,
 )

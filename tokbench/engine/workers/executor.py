@@ -39,7 +39,7 @@ class Executor(NamedTuple):
     name: str = ""
     """``inprocess``, ``workers`` or an executor of a plugin, such as ``futures``; empty to choose by ``workers``."""
     scheduler: str = ""
-    """What a plugin's executor joins, such as ``loky:ProcessPoolExecutor(4)``; empty to start workers on this machine."""
+    """What the executor joins, such as ``loky:ProcessPoolExecutor(4)``; empty to start workers on this machine."""
 
     @property
     def kind(self) -> str:

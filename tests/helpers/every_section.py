@@ -12,7 +12,6 @@ from tokbench.results.blocks import MetricInfo, PairComparison
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench_plugins.mixtures.block import MIXTURES, MixtureRow, Mixtures
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")
@@ -23,6 +22,7 @@ LANGUAGES = ("en", "de", "ja")
 def every_section() -> Results:
     """Return the results; a study or section that is added has to be added here, too."""
     pytest.importorskip("tokbench_models")
+    pytest.importorskip("tokbench_trainers")
     results = few(build(hostile=False), ("pud", "code"), METRICS)
     _fairness(results)
     _comparisons(results)
@@ -34,6 +34,8 @@ def every_section() -> Results:
 
 def put_mixtures(results: Results) -> None:
     """Two mixtures, each the best of a language."""
+    from tokbench_trainers.mixtures.block import MIXTURES, MixtureRow, Mixtures
+
     rows = [
         MixtureRow(mixture=name, pattern="gpt4", vocab_size=300, ids=300, tokens={"de": de, "ja": ja})
         for name, de, ja in (("alpha 1", 100, 300), ("alpha 0", 120, 250))

@@ -15,8 +15,8 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.counts.count import count_table
 from tokbench_plugins.counts.merge import add_tables
-from tokbench_plugins.mixtures.block import MIXTURES, MixtureRow, Mixtures
-from tokbench_plugins.mixtures.front import standings
+from tokbench_trainers.mixtures.block import MIXTURES, MixtureRow, Mixtures
+from tokbench_trainers.mixtures.front import standings
 
 TEXTS = {name: corpus(name, 5) for name in WORDS}
 
@@ -105,7 +105,7 @@ def test_the_front_by_hand():
 
 
 def test_trainings_are_kept(folder, tmp_path, monkeypatch):
-    from tokbench_plugins.mixtures import study
+    from tokbench_trainers.mixtures import study
 
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
     monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)

@@ -13,8 +13,8 @@ from tokbench.plugin.metrics import StudyProblem
 from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
 from tokbench_plugins.counts.facts import read_facts
 from tokbench_plugins.counts.merge import available_memory, engine, has_order
-from tokbench_plugins.mixtures.languages import LanguageTable
-from tokbench_plugins.mixtures.options import BY_GROUP, MixturesStudy
+from tokbench_trainers.mixtures.languages import LanguageTable
+from tokbench_trainers.mixtures.options import BY_GROUP, MixturesStudy
 
 _FEWEST: Final = 2
 

@@ -17,11 +17,11 @@ from tokbench_plugins.bpe.compiled.train import train_counts
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import pattern_name
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
-from tokbench_plugins.mixtures.block import MixtureRow, Mixtures
-from tokbench_plugins.mixtures.languages import LanguageCounts, LanguageTable, read_languages
-from tokbench_plugins.mixtures.mixing import mix, shares_of
-from tokbench_plugins.mixtures.options import Mixture, MixturesStudy
-from tokbench_plugins.mixtures.tables import tables_by_pattern
+from tokbench_trainers.mixtures.block import MixtureRow, Mixtures
+from tokbench_trainers.mixtures.languages import LanguageCounts, LanguageTable, read_languages
+from tokbench_trainers.mixtures.mixing import mix, shares_of
+from tokbench_trainers.mixtures.options import Mixture, MixturesStudy
+from tokbench_trainers.mixtures.tables import tables_by_pattern
 
 _STEP = "training on mixtures"
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench_plugins.bpe.compiled.count import Counts
-from tokbench_plugins.mixtures.languages import LanguageCounts
-from tokbench_plugins.mixtures.options import Mixture
+from tokbench_trainers.mixtures.languages import LanguageCounts
+from tokbench_trainers.mixtures.options import Mixture
 
 _FINEST: Final = 720_720
 """What one occurrence counts in the language with the least weight: divisible by 1 to 16, so that texts which are

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tokbench.plugin.metrics import Outcome, StudyContext, StudyProblem, StudySpec
-from tokbench_plugins.mixtures.block import MIXTURES
-from tokbench_plugins.mixtures.options import MixturesStudy
+from tokbench_trainers.mixtures.block import MIXTURES
+from tokbench_trainers.mixtures.options import MixturesStudy
 
 if TYPE_CHECKING:
     from tokbench.measuring.plan import Plan
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 def run(context: StudyContext, options: MixturesStudy) -> Outcome:
     """Run the study."""
-    from tokbench_plugins.mixtures.study import study_mixtures
+    from tokbench_trainers.mixtures.study import study_mixtures
 
     return study_mixtures(context, options)
 
 
 def check(plan: Plan, options: MixturesStudy) -> Iterator[StudyProblem]:  # noqa: ARG001 - as a run calls it
     """Yield what is wrong with tables and shares."""
-    from tokbench_plugins.mixtures.tables import problems
+    from tokbench_trainers.mixtures.tables import problems
 
     return problems(options)
 
@@ -44,6 +44,6 @@ SPECS: Final = (
 
 def late_specs() -> tuple[SectionSpec, ...]:
     """Return the section, which workers do not import."""
-    from tokbench_plugins.mixtures.section import SECTION
+    from tokbench_trainers.mixtures.section import SECTION
 
     return (SECTION,)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from tokbench.report.escaping import cut
 from tokbench.statistics.front import pareto_front
-from tokbench_plugins.mixtures.block import MixtureRow, Mixtures
+from tokbench_trainers.mixtures.block import MixtureRow, Mixtures
 
 _LONGEST: Final = 20
 """Characters of a split that has no name."""

@@ -21,8 +21,8 @@ from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.counts.count import count_table
 from tokbench_plugins.counts.facts import read_facts
-from tokbench_plugins.mixtures import mixing
-from tokbench_plugins.mixtures.languages import LanguageCounts, LanguageTable, read_languages
+from tokbench_trainers.mixtures import mixing
+from tokbench_trainers.mixtures.languages import LanguageCounts, LanguageTable, read_languages
 
 
 def languages_of(tmp_path, texts, pattern="gpt4"):

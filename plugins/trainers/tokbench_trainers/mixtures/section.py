@@ -16,8 +16,8 @@ from tokbench.report.charts.plane import Plane, linear_axis
 from tokbench.report.charts.svg import COLOURS, Drawing
 from tokbench.report.escaping import cut
 from tokbench.report.section import Chart, SectionSpec
-from tokbench_plugins.mixtures.block import MIXTURES, Mixtures
-from tokbench_plugins.mixtures.front import Standing, sizes_of, standings
+from tokbench_trainers.mixtures.block import MIXTURES, Mixtures
+from tokbench_trainers.mixtures.front import Standing, sizes_of, standings
 
 _EXPLANATION: Final = (
     "A vocabulary was trained on each mixture of languages, and every text was measured with it. A mixture is a "

@@ -1,21 +1,15 @@
-"""The section of the study: a front, a table and a chart for each size."""
+"""The section of the study: two tables for each size."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf
 from typing import Final
 
-from tokbench.foundation.visible_text import visible
-from tokbench.plugin.report import CellTables, Column, Figure, Heading, Node, Paragraph, Rich, Row, Section, Table
+from tokbench.plugin.report import CellTables, Column, Heading, Node, Paragraph, Row, Section, Table
 from tokbench.plugin.report import TextCell as Cell
 from tokbench.report.answer.line import CONFIDENCE, AnswerLine
 from tokbench.report.answer.words import megabytes, percent
-from tokbench.report.charts.labels import Box, place
-from tokbench.report.charts.plane import Plane, linear_axis
-from tokbench.report.charts.svg import COLOURS, Drawing
-from tokbench.report.escaping import cut
-from tokbench.report.section import Chart, SectionSpec
+from tokbench.report.section import SectionSpec
 from tokbench_trainers.mixtures.block import MIXTURES, Mixtures
 from tokbench_trainers.mixtures.front import Standing, sizes_of, standings
 
@@ -26,14 +20,7 @@ _EXPLANATION: Final = (
     "mixture and split that suit it best. Bold are those that no other beats in both numbers. All text is in the "
     "tables, which were trained on, too: with little text, whole sentences become tokens."
 )
-_CAPTION: Final = (
-    "Right: more tokens over all text. Up: the worst language is nearer to its own best. The line joins what no other "
-    "beats in both. What is more than twice as far right is in the table alone."
-)
-_WIDTH, _HEIGHT, _FRAME = 960, 420, Box(56.0, 14.0, 944.0, 370.0)
-_LONGEST: Final = 28
 _MOST: Final = 8
-_FURTHEST: Final = 2
 _ENOUGH: Final = 100
 """Bytes of text for each token, as in the study of vocabulary sizes."""
 _COLUMNS: Final = (
@@ -56,7 +43,6 @@ def mixtures_document(tables: CellTables) -> Section | None:
         heading = f"Mixtures at {size:,} tokens"
         nodes += [
             Heading(heading),
-            Rich([Figure(_chart(ranking, heading), _CAPTION, label=heading)]),
             _table(ranking, heading),
             _by_language(block, [standing for standing in ranking if standing.on_front][:_MOST], heading),
         ]
@@ -127,40 +113,4 @@ def _by_language(block: Mixtures, leading: Sequence[Standing], heading: str) -> 
     return Table("Bytes per token by language, on the front", columns, rows, label=f"Languages, {heading}")
 
 
-def _chart(ranking: Sequence[Standing], heading: str) -> Drawing:
-    far = _FURTHEST * max(standing.more for standing in ranking if standing.on_front) or inf
-    drawn = [standing for standing in ranking if standing.on_front or standing.more <= far]
-    points = [(100 * standing.more, 100 / (1 + standing.worst_more)) for standing in drawn]
-    xs, ys = zip(*points, strict=True)
-    plane = Plane(_FRAME, linear_axis(xs, _FRAME.left, _FRAME.right), linear_axis(ys, _FRAME.bottom, _FRAME.top))
-    spots = {standing.name: (plane.x.at(x), plane.y.at(y)) for standing, (x, y) in zip(drawn, points, strict=True)}
-    named = [standing.name for standing in drawn if standing.on_front or len(drawn) <= _MOST]
-    placed = place([(*spots[name], cut(visible(name), _LONGEST)) for name in named], _FRAME)
-    labels = dict(zip(named, placed, strict=True))
-    styles = {pattern: k for k, pattern in enumerate(dict.fromkeys(standing.row.pattern for standing in drawn))}
-    drawing = Drawing(_WIDTH, _HEIGHT, f"{heading}; the line is the front; the numbers are in the table")
-    titles = "more tokens over all text, %", "worst language, % of its best bytes per token"
-    drawing.grid(_FRAME, plane.x.ticks(), plane.y.ticks(), titles=titles)
-    plane.draw_front(drawing, points)
-    for standing in drawn:
-        x, y = spots[standing.name]
-        tooltip = f"{standing.name}: {percent(standing.more)} more tokens over all text; {_worst(standing)}"
-        with drawing.group(f"p{styles[standing.row.pattern] % COLOURS}", tooltip):
-            drawing.label(labels.get(standing.name))
-            drawing.draw("circle", css="mark", cx=x, cy=y, r=4.5)
-    return drawing
-
-
-def mixture_charts(tables: CellTables) -> Iterator[Chart]:
-    """Yield the chart of each size."""
-    block = tables.results.studies.get(MIXTURES)
-    if block is None:
-        return
-    for size in sizes_of(block):
-        heading = f"Mixtures at {size:,} tokens"
-        yield Chart(f"mixtures-{size}", _chart(standings(block, size), heading), headings=(heading,))
-
-
-SECTION: Final = SectionSpec(
-    name="mixtures", place=95, build=mixtures_document, charts=mixture_charts, answer=mixtures_answer
-)
+SECTION: Final = SectionSpec(name="mixtures", place=95, build=mixtures_document, answer=mixtures_answer)

@@ -15,6 +15,7 @@ from tokbench.corpus.languages import did_you_mean_group
 from tokbench.engine.restrictions import check_restrictions, group_notes, restriction_notes
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.packages import elsewhere
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
@@ -97,8 +98,6 @@ def _read(progress: Progress, before: float, size: float, total: float) -> None:
 
 
 _STUDY: Final = "study"
-
-_GONE: Final = "'quick' is gone: remove it, and give the command --limit N and --set PATH=VALUE for a first look"
 
 _FORMATS: Final = ("report", "formats")
 
@@ -297,7 +296,7 @@ class _Planner:
             for key in given[path]:
                 if key not in names:
                     where = self._config.located.where((*path, key), key=True)
-                    gone = _GONE if (*path, key) == ("quick",) else ""
+                    gone = elsewhere("key", ".".join((*path, key)))
                     message = gone or self._registry.studies.why_unknown(key, "key", names)
                     self._plan.problems.append(Problem(where, message))
         for spec in (spec for spec in self._registry.studies if spec.key):

@@ -170,8 +170,10 @@ def log_option(command: F) -> F:
 
 
 def _no_quick(_context: click.Context, _option: click.Parameter, given: bool) -> None:  # noqa: FBT001 - click's
+    from tokbench.foundation.packages import elsewhere
+
     if given:
-        raise click.UsageError("--quick is gone: take --limit N for fewer documents, and --set PATH=VALUE for the rest")
+        raise click.UsageError(elsewhere("option", "--quick"))
 
 
 def override_options(command: F) -> F:

@@ -1,6 +1,7 @@
 """The executor futures: any executor gives the results of a local run, whatever becomes of its workers."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -20,12 +21,14 @@ from tokbench_executors.pool import FuturesPool
 from tokbench_executors.remote import _IDLE
 from tokbench_executors.surroundings import Surroundings
 
+README = Path(__file__).parents[1] / "README.md"
 CORPUS = "  c: {source: text, path: 't*.txt', document: line}"
 METRICS = "[compression, fertility, roundtrip]"
 THREADS = "concurrent.futures:ThreadPoolExecutor(2)"
 EXECUTORS = {
     "python": "",
     "loky": "loky:ProcessPoolExecutor(2)",
+    "ray": "mine:executor()",
     "distributed": "dask.distributed:Client(n_workers=2, threads_per_worker=1, dashboard_address=None)",
 }
 
@@ -130,6 +133,9 @@ def test_a_killed_worker_changes_no_byte(tmp_path, texts, write_config, monkeypa
     trained = "  naive: {backend: naive_bpe, engine: python, train: {corpus: c, vocab_size: 300}}"
     config = write_config(CORPUS, tokenizers + trained, METRICS)
     tokbench.run(config, tmp_path / "local", executor="inprocess")
+    [recipe] = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "mine.py").write_text(recipe, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("ENCODED_TO", str(tmp_path / "record"))
     running, worker = start(config, tmp_path, EXECUTORS[library])
     os.kill(worker, signal.SIGKILL)

@@ -170,10 +170,8 @@ def log_option(command: F) -> F:
 
 
 def _no_quick(_context: click.Context, _option: click.Parameter, given: bool) -> None:  # noqa: FBT001 - click's
-    from tokbench.foundation.packages import elsewhere
-
     if given:
-        raise click.UsageError(elsewhere("option", "--quick"))
+        raise click.UsageError("--quick is gone: take --limit N for fewer documents, and --set PATH=VALUE for the rest")
 
 
 def override_options(command: F) -> F:

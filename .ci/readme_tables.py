@@ -42,7 +42,6 @@ from tokbench.studies.tokens.options import ShownTextEntry, ShowOptions
 from tokbench.studies.vocabulary_size.options import Model, VocabularyStudy
 from tokbench.studies.vocabulary_size.size_lines import SizeLines
 from tokbench.tokenizers import contract as protocol
-from tokbench_plugins.mixtures.options import MixturesStudy
 from tokbench_plugins.proofs import rows as proof_rows
 
 ROOT = Path(__file__).parents[1]
@@ -221,7 +220,6 @@ def study():
     parts = [
         ("### `vocabulary:`", VocabularyStudy),
         ("### `vocabulary: model:`", Model),
-        ("### `mixtures:`", MixturesStudy),
     ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
 

@@ -114,7 +114,7 @@ def test_the_core_knows_no_study_family_format_or_source_by_name():
     registry = load_registry()
     catalogues = (registry.studies, registry.metrics, registry.reporters, registry.corpora)
     names = {name for catalogue in catalogues for name in catalogue.entries}
-    assert {"validity", "bits_per_byte", "latex", "conllu", *WORDS} <= names
+    assert {"bits_per_byte", "latex", "conllu", *WORDS} <= names
     places, words, named = {}, set(), []
     for path in files_of_the_core():
         name = path.relative_to(PACKAGE).as_posix()

@@ -19,7 +19,7 @@ from tokbench import command as command_door
 from tokbench import plugin
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
-from tokbench.foundation.packages import FILE, packages
+from tokbench.foundation.packages import FILE, GONE, packages
 from tokbench.plugin import metrics, report
 from tokbench.registry.plugins import load_registry
 
@@ -57,11 +57,11 @@ def test_without_a_package_all_else_is_there_and_its_names_say_what_to_install(p
 def test_list_shows_what_is_not_installed(monkeypatch):
     monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines")
     shown = CliRunner().invoke(command, ["list", "executors", "--all"]).output
-    assert "pip install tokbench-cluster" in shown
-    assert "tokbench-cluster" not in CliRunner().invoke(command, ["list", "executors"]).output
-    [dask] = json.loads(CliRunner().invoke(command, ["list", "executors", "--all", "--json"]).stdout)["executors"]
-    assert (dask["name"], dask["origin"]) == ("dask", "tokbench-cluster")
-    assert dask["reason"]
+    assert "pip install tokbench-executors" in shown
+    assert "tokbench-executors" not in CliRunner().invoke(command, ["list", "executors"]).output
+    [futures] = json.loads(CliRunner().invoke(command, ["list", "executors", "--all", "--json"]).stdout)["executors"]
+    assert (futures["name"], futures["origin"]) == ("futures", "tokbench-executors")
+    assert futures["reason"]
 
 
 @pytest.mark.matrix
@@ -131,3 +131,14 @@ def test_the_door_is_narrow_and_two_plugins_use_every_name():
         names = set(module.__all__) - {"__version__", "ask_each"}  # the guide's study has it, for strangers
         assert len(names) < most
         assert {name for name in names if len(users.get(name, ())) < 2} == set(), module.__name__
+
+
+def test_what_went_is_known_no_more_and_in_the_table_of_what_replaces_it():
+    page = (ROOT / ".github" / "COMPATIBILITY.md").read_text(encoding="utf-8").partition("## What went")[2]
+    gone = json.loads(GONE.read_text(encoding="utf-8"))
+    assert [name for names in gone.values() for name in names if name not in page] == []
+    registry = load_registry()
+    for catalogue in registry.catalogues:
+        for name, replacement in gone.get(catalogue.kind, {}).items():
+            with pytest.raises(InputError, match=f"{catalogue.kind} '{name}' is gone: {re.escape(replacement)}"):
+                catalogue.get(name)

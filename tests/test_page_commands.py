@@ -29,9 +29,9 @@ NOT_RUN = {
     "python -m pytest": "the same",
     "pytest": "measures for minutes: test_readme.py collects it",
     "pre-commit": "changes the clone",
-    "dask": "does not end: the tests of tokbench-cluster start it",
+    "dask": "does not end: the tests of tokbench-executors start it",
     "tokbench serve": "does not end: the tests of the playground start it",
-    "tokbench run CONFIG --executor": "needs a cluster: the tests of tokbench-cluster start it",
+    "tokbench run CONFIG --executor": "needs a cluster: the tests of tokbench-executors start it",
     "tokbench run configs/quickstart.yaml": "test_readme.py runs it and compares its numbers",
     "tokbench run engines": "times every engine for minutes",
     "tokbench run size_measured": "trains models for minutes",
@@ -46,7 +46,7 @@ NOT_RUN = {
     "tokbench compatible models/large": "needs two models",
     "tokbench total 'corpus/": "needs a large corpus",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
-    'tokbench count --add "parts': "needs a cluster: the tests of tokbench-cluster do it",
+    'tokbench count --add "parts': "needs a cluster: the tests of tokbench-executors do it",
 }
 """By the beginning of commands that are not run here, the reason."""
 

@@ -196,10 +196,10 @@ def run(
         only: names of the tokenizers to measure; empty for all.
         settings: replace values of the file: ``metrics.fertility.unit=icu``. Relative paths in them start at the
             current folder. All three are recorded in the results.
-        executor: ``inprocess``, ``workers``, or a plugin's, such as ``dask``; by default ``workers``, or ``inprocess``
-            for 0 workers. Only times depend on it.
-        scheduler: for ``dask``, the address of a scheduler, such as ``tcp://10.0.0.5:8786``; by default a local cluster
-            with ``workers`` is started.
+        executor: ``inprocess``, ``workers``, or a plugin's, such as ``futures``; by default ``workers``, or
+            ``inprocess`` for 0 workers. Only times depend on it.
+        scheduler: for ``futures``, the call that makes the executor, such as ``loky:ProcessPoolExecutor(4)``;
+            by default ``workers`` processes.
         store: use the store of finished work. No number depends on it.
         progress: a callback, or ``bars``, ``lines``, ``notebook`` (one changing line), ``json``, ``none``, or ``auto``
             for the one that fits. By default there are bars in a terminal, a line in a notebook, and nothing elsewhere.

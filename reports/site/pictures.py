@@ -28,7 +28,6 @@ MOST_BYTES: Final = 250_000
 
 RUNS: Final = {
     **{name: f"configs/{name}.yaml" for name in ("quickstart", "multilingual", "code", "vocab_size", "equal_size")},
-    "overlap": "plugins/research/tokbench_research/configs/overlap.yaml",
 }
 """By run, its configuration."""
 
@@ -54,8 +53,6 @@ PICTURES: Final = {
     f"{ASSETS}/premium.webp": Picture("multilingual", "premiums-languages-gpt-4o.png"),
     f"{ASSETS}/inequality.webp": Picture("multilingual", "parity-languages.png"),
     f"{ASSETS}/lorenz.webp": Picture("multilingual", "lorenz-languages.png"),
-    f"{ASSETS}/overlap.webp": Picture("overlap", "groups-languages-gemma-3-divergence-from-others.png"),
-    f"{ASSETS}/agreement.webp": Picture("overlap", "tokenizers-languages-boundaries-shared-F1.png"),
     f"{ASSETS}/larger.webp": Picture("code", "size.png"),
 }
 

@@ -19,10 +19,7 @@ from tokbench.results.model import SCHEMA, Results
 
 SHELF = Path(__file__).parents[1]
 FACTS = "run.json"
-STUDIES = (
-    *("vocabularies", "vocabularies_code", "equal_size-pud", "drift"),
-    *("validity", "validity_code", "validity_languages", "validity_narrow", "validity_cpu", "size_measured"),
-)
+STUDIES = (*("vocabularies", "vocabularies_code", "equal_size-pud", "drift", "size_measured"),)
 
 SHOWN = {"vocabularies": ({"ntrex", "pud"}, {"compression_ratio", "premium", "roundtrip_exact"})}
 """By study, the corpora and metrics whose numbers the pages of the leaderboard show."""

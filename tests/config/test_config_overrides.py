@@ -182,7 +182,7 @@ def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
 
 def test_quick_is_gone_and_says_what_does_it(write_config):
     [problem] = problems(write_config(extra="quick: [metrics.speed=null]\n"))
-    assert "run.yaml:9:1: 'quick' is gone" in problem
+    assert "run.yaml:9:1: key 'quick' is gone" in problem
     for command in ("run", "check"):
         outcome = CliRunner().invoke(tokbench_command, [command, "quickstart", "--quick"])
         assert outcome.exit_code == 2

@@ -16,10 +16,11 @@ from tokbench.registry.plugins import load_registry
     ("given", "message"),
     [
         ((2, "inprocess"), "leave out --workers 2"),
-        ((0, "dask"), "write --workers 1 or more"),
-        ((1, "", "tcp://h:1"), "write --executor dask --scheduler tcp://h:1"),
-        ((3, "dask", "tcp://h:1"), "leave out --workers 3"),
-        ((1, "dusk"), "did you mean 'dask'?"),
+        ((0, "futures"), "write --workers 1 or more"),
+        ((1, "", "tcp://h:1"), "write --executor futures --scheduler tcp://h:1"),
+        ((3, "futures", "tcp://h:1"), "leave out --workers 3"),
+        ((1, "future"), "did you mean 'futures'?"),
+        ((1, "dask"), "is gone: --executor futures"),
         ((-1,), "give 0 or more"),
     ],
 )
@@ -32,7 +33,7 @@ def test_what_does_not_go_together_is_told_with_what_to_type(write_config, given
 @pytest.mark.packages
 def test_executors_by_number_of_workers():
     assert [Executor(0).kind, Executor(3).kind, Executor(1, "inprocess").kind] == ["inprocess", "workers", "inprocess"]
-    assert not any(Executor(*given).problems() for given in [(0,), (1, "inprocess"), (2, "workers"), (2, "dask")])
+    assert not any(Executor(*given).problems() for given in [(0,), (1, "inprocess"), (2, "workers"), (2, "futures")])
 
 
 def test_an_executor_of_a_plugin_does_the_jobs_of_a_run(write_config, install):

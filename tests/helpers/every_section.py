@@ -8,11 +8,10 @@ import pytest
 from report_data import build, few, metric_info
 
 from tokbench.measuring.metric import Role
-from tokbench.results.blocks import MetricInfo, PairComparison, PairMatrix
+from tokbench.results.blocks import MetricInfo, PairComparison
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench_plugins.mixtures.block import MIXTURES, MixtureRow, Mixtures
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
 METRICS += ("renyi_efficiency", "encode_mb_per_s")
@@ -23,19 +22,20 @@ LANGUAGES = ("en", "de", "ja")
 def every_section() -> Results:
     """Return the results; a study or section that is added has to be added here, too."""
     pytest.importorskip("tokbench_models")
+    pytest.importorskip("tokbench_trainers")
     results = few(build(hostile=False), ("pud", "code"), METRICS)
     _fairness(results)
-    _matrices(results)
     _comparisons(results)
     _bits_per_byte(results)
     put_sizes(results)
-    put_validity(results)
     put_mixtures(results)
     return results
 
 
 def put_mixtures(results: Results) -> None:
     """Two mixtures, each the best of a language."""
+    from tokbench_trainers.mixtures.block import MIXTURES, MixtureRow, Mixtures
+
     rows = [
         MixtureRow(mixture=name, pattern="gpt4", vocab_size=300, ids=300, tokens={"de": de, "ja": ja})
         for name, de, ja in (("alpha 1", 100, 300), ("alpha 0", 120, 250))
@@ -50,22 +50,6 @@ def put_mixtures(results: Results) -> None:
     results.studies.put(MIXTURES, block)
 
 
-def put_validity(results: Results) -> None:
-    """Correlations of every strength: metrics with intervals, and one that chance explains."""
-    from tokbench_models.validity.block import VALIDITY, RankCorrelation, Validity, ValidityClass
-
-    model, *metrics = METRICS
-    correlations = [
-        RankCorrelation(
-            metric=metric, model=model, tokenizers=9, rho=k / 6 + 0.05, ci_low=k / 6 - 0.05, ci_high=k / 6 + 0.1
-        )
-        for k, metric in enumerate(metrics)
-    ]
-    every = ValidityClass(name="all", tokenizers=list(results.tokenizers), correlations=correlations)
-    facts = {"corpus": "code", "family": "acme", "models": [model], "deciding": [model], "metrics": metrics}
-    results.studies.put(VALIDITY, [Validity(**facts, draws=2, trained=True, classes=[every])])
-
-
 def _fairness(results: Results) -> None:
     """Premiums of languages and how unequal they are, of tokenizers that lose no text."""
     results.corpora["pud"] = replace(results.corpora["pud"], groups=dict.fromkeys(LANGUAGES, 66), reference="en")
@@ -76,14 +60,6 @@ def _fairness(results: Results) -> None:
         premiums = {group: 1.0 + number * (place + 1) / 4 for number, group in enumerate(LANGUAGES)}
         results.cells += [Cell(name, "pud", group, "premium", value, n=66) for group, value in premiums.items()]
         results.cells += [Cell(name, "pud", WHOLE, "premium", 1.5), Cell(name, "pud", WHOLE, "gini", 0.1 + place / 10)]
-
-
-def _matrices(results: Results) -> None:
-    """What groups share under a tokenizer, and tokenizers on a corpus."""
-    results.metrics["shared"] = MetricInfo(family="alike", direction="none")
-    place = {"metric": "shared", "corpus": "pud", "values": [[1.0], [0.5, 1.0], [0.25, 0.75, 1.0]]}
-    results.matrices.append(PairMatrix(**place, of="groups", within=NAMES[0], names=list(LANGUAGES)))
-    results.matrices.append(PairMatrix(**place, of="tokenizers", within=WHOLE, names=list(NAMES)))
 
 
 def _comparisons(results: Results) -> None:

@@ -112,7 +112,7 @@ def test_no_chart_of_the_page_is_forgotten(whole):
     """All that a section draws, its ``charts`` yield. The numbers say that every kind of chart is there."""
     shown = {section.id: drawings_of(section) for section in [whole.answer_section, *whole.sections]}
     numbers = {
-        "answer": 2, "fairness": 5, "alike": 2, "bits-per-byte": 2, "best-size": 1, "vocabulary-size": 3, "mixtures": 1, "tradeoff": 2,
+        "answer": 2, "fairness": 5, "bits-per-byte": 2, "best-size": 1, "vocabulary-size": 3, "tradeoff": 2,
     }  # fmt: skip
     assert {name: len(drawings) for name, drawings in shown.items() if drawings} == numbers
     written = {chart.drawing.__html__() for chart in pictures(whole)}

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from tokbench.foundation.errors import InputError, TokbenchError, one_line
-from tokbench.foundation.packages import bringing, install
+from tokbench.foundation.packages import elsewhere
 from tokbench.terminal.interruption import Interruption, stop_on_signals
 from tokbench.terminal.options import Debugging, say
 
@@ -74,10 +74,8 @@ class Commands(click.Group):
                     raise
                 return _broken(cmd_name, one_line(error))
             return command
-        if package := bringing("command", cmd_name):
-            raise click.UsageError(
-                f"the command {cmd_name!r} comes with the package {package}: {install(package)}", ctx
-            )
+        if said := elsewhere("command", cmd_name):
+            raise click.UsageError(said, ctx)
         return None
 
 

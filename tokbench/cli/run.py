@@ -54,13 +54,13 @@ if TYPE_CHECKING:
     metavar="NAME",
     default="",
     help="How the work is done: inprocess (in this process), workers (in worker processes), or with one of 'tokbench "
-    "list executors', such as a cluster that is started here with this number of workers [default: workers].",
+    "list executors', such as futures, for those of any library [default: workers].",
 )
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
     default="",
-    help="With an executor on a cluster, such as dask: join the one at tcp://HOST:PORT.",
+    help="With --executor futures: what makes the executor, such as 'loky:ProcessPoolExecutor(4)'.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Print all tokenizers, losses, notes, times and files, too.")
 @json_option

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tokbench.foundation.errors import InputError, Problem, close_name
-from tokbench.foundation.packages import bringing, install
+from tokbench.foundation.packages import elsewhere
 
 SUFFIXES: Final = (".yaml", ".yml")
 
@@ -68,9 +68,8 @@ def find_suite(name: str) -> Suite:
     if name not in suites:
         close = close_name(name, suites)
         hint = f"did you mean {close!r}? " if close else ""
-        message = f"no shipped suite is called {name!r}; {hint}Known: {', '.join(suites)}"
-        if package := bringing("suite", name):
-            message = f"the suite {name!r} comes with the package {package}: {install(package)}"
+        unknown = f"no shipped suite is called {name!r}; {hint}Known: {', '.join(suites)}"
+        message = elsewhere("suite", name) or unknown
         raise InputError([Problem("", message)])
     return suites[name]
 

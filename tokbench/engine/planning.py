@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, TypeVar
 
@@ -13,13 +13,14 @@ from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.languages import did_you_mean_group
 from tokbench.engine.restrictions import check_restrictions, group_notes, restriction_notes
-from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.packages import elsewhere
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.study import StudyProblem, StudySpec
+from tokbench.measuring.study import StudyProblem
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
@@ -98,23 +99,7 @@ def _read(progress: Progress, before: float, size: float, total: float) -> None:
 
 _STUDY: Final = "study"
 
-_GONE: Final = "'quick' is gone: remove it, and give the command --limit N and --set PATH=VALUE for a first look"
-
 _FORMATS: Final = ("report", "formats")
-
-
-def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
-    """Return studies in the order in which they run: each behind those whose outcome it reads."""
-    waiting = list(specs)
-    ordered: list[StudySpec] = []
-    while waiting:
-        left = {spec.name for spec in waiting}
-        free = next((spec for spec in waiting if left.isdisjoint(spec.after)), None)
-        if free is None:
-            raise ContractError(f"the studies {', '.join(sorted(left))} wait for one another")
-        ordered.append(free)
-        waiting.remove(free)
-    return ordered
 
 
 class _Planner:
@@ -311,7 +296,7 @@ class _Planner:
             for key in given[path]:
                 if key not in names:
                     where = self._config.located.where((*path, key), key=True)
-                    gone = _GONE if (*path, key) == ("quick",) else ""
+                    gone = elsewhere("key", ".".join((*path, key)))
                     message = gone or self._registry.studies.why_unknown(key, "key", names)
                     self._plan.problems.append(Problem(where, message))
         for spec in (spec for spec in self._registry.studies if spec.key):
@@ -326,7 +311,7 @@ class _Planner:
         asked = {family.study for family, _ in self._plan.metrics if family.study}
         given = self._plan.studies
         wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.unasked]
-        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in _in_order(wanted)}
+        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in wanted}
         for role in (role for spec in wanted for role in spec.roles):
             self._add(role)
         rest_on = {role for spec in wanted for role in spec.roles}

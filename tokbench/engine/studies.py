@@ -146,9 +146,6 @@ class _Context:
     def progress(self) -> RunProgress:
         return self._pool.progress
 
-    def outcome(self, study: str) -> Outcome | None:
-        return self._done.outcomes.get(study)
-
     def state(self, role: Role, tokenizer: str, corpus: str, group: str) -> Any | Failure:
         family = self.plan.family(role)
         if family is None:

@@ -49,8 +49,6 @@ class Outcome:
     """Reasons why a part of the study is missing; each makes the run fail."""
     tracebacks: dict[str, str] = field(default_factory=dict)
     """By the reason of failed cells, where the code failed."""
-    detail: Any = None
-    """Anything that later studies of the same run may use. No file keeps it."""
 
 
 class Kept(NamedTuple):
@@ -115,9 +113,6 @@ class StudyContext(Protocol):
     def progress(self) -> RunProgress:
         """Of the run."""
 
-    def outcome(self, study: str, /) -> Outcome | None:
-        """Return what an earlier study found; ``None`` if it failed or did not run."""
-
     def state(self, role: Role, tokenizer: str, corpus: str, group: str, /) -> Any | Failure:
         """Return the state of the family with a role in a group, or in the whole corpus (``*``)."""
 
@@ -172,21 +167,19 @@ class StudySpec:
     """The description of a study, which a plugin registers."""
 
     name: str
-    """The word by which other studies and metric families name it, such as ``validity``."""
+    """The word by which other studies and metric families name it, such as ``probes``."""
     title: str
     """The words for it in a sentence: ``the study of …``."""
     summary: str
     run: Callable[[StudyContext, Any], Outcome]
     """Runs it. What it raises becomes the reason why the study is missing."""
     key: str = ""
-    """Of its options in a configuration, such as ``study.validity``; empty if metric families ask for it."""
+    """Of its options in a configuration, such as ``study.mixtures``; empty if metric families ask for it."""
     options: type[Options] = Options
     unasked: bool = False
     """Run it with its default options where a configuration does not name it."""
     block: BlockType[Any] | None = None
     """The type of its block; ``None`` if it gives cells alone."""
-    after: tuple[str, ...] = ()
-    """The studies of the run whose outcome it reads; they run before it."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
     lacks: Callable[[Any], str] | None = None

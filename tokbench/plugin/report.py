@@ -10,7 +10,6 @@ from __future__ import annotations
 from tokbench.report.cells import DisplayCell, legends
 from tokbench.report.csv_text import csv_text
 from tokbench.report.document import (
-    Bullets,
     Column,
     Figure,
     Heading,
@@ -32,7 +31,6 @@ from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
 
 __all__ = [
-    "Bullets",
     "CellTables",
     "Column",
     "DisplayCell",

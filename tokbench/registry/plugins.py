@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 import pluggy
 
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
-from tokbench.foundation.packages import OWN, bringing, install, is_own, packages
+from tokbench.foundation.packages import OWN, elsewhere, is_own, packages
 from tokbench.registry import hookspecs
 from tokbench.registry.modules import declared
 from tokbench.registry.signatures import wrong_signatures
@@ -123,11 +123,11 @@ class Catalogue(Generic[S]):
         return entries[name].spec
 
     def why_unknown(self, name: str, called: str, known: Iterable[str]) -> str:
-        """Return which plugin or package may bring a name, or that it is unknown as what it is ``called``."""
+        """Return which plugin or package may bring a name, what replaces it, or that it is unknown as ``called``."""
         if likely := self.not_loaded(name):
             return likely
-        if package := bringing(self.kind, name):
-            return f"{self.kind} {name!r} comes with the package {package}: {install(package)}"
+        if said := elsewhere(self.kind, name):
+            return said
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
         return f"unknown {called} {name!r}; {did_you_mean(name, known)}{_not_loaded(unloaded)}"
 

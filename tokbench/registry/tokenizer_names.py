@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tokbench.config.strict_yaml import plain_scalar
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.packages import bringing, install, packages
+from tokbench.foundation.packages import elsewhere, packages
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_files import FOLDER, endings, readers_of
 from tokbench.registry.unknown_names import closed, name_on_the_hub, nearest
@@ -174,12 +174,12 @@ class Grammar:
         backends, (backend, colon, _) = self.registry.backends, name.partition(":")
         if unloaded := backends.not_loaded(backend):
             return unloaded
-        if package := colon and bringing("backend", backend):
-            return f"the backend {backend!r} comes with the package {package}: {install(package)}"
+        if said := colon and elsewhere("backend", backend):
+            return said
         if colon:
             return f"unknown backend {backend!r}; {did_you_mean(backend, backends.entries)}"
-        if package := bringing("tokenizer", name) or bringing("backend", name):
-            return f"the tokenizer {name!r} comes with the package {package}: {install(package)}"
+        if said := elsewhere("tokenizer", name) or elsewhere("backend", name):
+            return said
         published = self.published()
         known = {*published, *(name for kinds in packages().values() for name in kinds.get("tokenizer", ()))}
         return closed(name, known) or f"unknown tokenizer {name!r}; " + (

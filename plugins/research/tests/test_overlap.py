@@ -12,11 +12,10 @@ from metric_views import metric, values, view
 
 import tokbench
 from tokbench.measuring.metric import CorpusStates, NotApplicable
-from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
+from tokbench_research import document_sample
 from tokbench_research.metrics import context
-from tokbench_research.sections.alike import agreement_csv, matrix_sections, overlap_csv
-from tokbench_research.sections.pair_map import average_linkage, full_table, leaves
+from tokbench_research.pairs import table
 
 WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
 
@@ -149,8 +148,9 @@ def test_vocabularies_are_compared_by_bytes():
 @pytest.fixture
 def small(monkeypatch):
     """Windows of four ids, and a sample of 2,000 bytes."""
-    for name, number in {"_WINDOW": 4, "_STRIDE": 2, "_SAMPLE": 2000}.items():
-        monkeypatch.setattr(context, name, number)
+    monkeypatch.setattr(context, "_WINDOW", 4)
+    monkeypatch.setattr(context, "_STRIDE", 2)
+    monkeypatch.setattr(document_sample, "SAMPLE", 2000)
 
 
 def test_pairs_are_counted_in_the_documents_with_the_first_hashes(small):
@@ -171,27 +171,8 @@ def test_pairs_are_counted_in_the_documents_with_the_first_hashes(small):
     assert found["mattr"].n == 300  # windows are counted in all documents
 
 
-def test_the_tree_joins_what_is_closest_on_average():
-    """Every joint has the least mean distance of all members of two clusters, found from the members themselves."""
-    points = np.random.default_rng(3).random((12, 3))
-    distances = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
-    clusters = {k: [k] for k in range(12)}
-    joints = average_linkage(distances)
-    for number, joint in enumerate(joints):
-        means = {
-            (one, other): distances[np.ix_(clusters[one], clusters[other])].mean()
-            for one in clusters
-            for other in clusters
-            if one < other
-        }
-        assert (joint.left, joint.right) == min(means, key=means.get)
-        assert joint.height == pytest.approx(min(means.values()))
-        clusters[12 + number] = clusters.pop(joint.left) + clusters.pop(joint.right)
-    assert leaves(joints, 12) == clusters[22]
-
-
 @pytest.mark.slow
-def test_reports_and_tables_show_the_pairs(tmp_path):
+def test_tables_have_the_pairs(tmp_path):
     config = {
         "schema": "tokbench/1",
         "name": "o",
@@ -202,14 +183,11 @@ def test_reports_and_tables_show_the_pairs(tmp_path):
     results = tokbench.run(config, workers=0, store=False, limit=10)
     [row] = [
         row
-        for row in csv.DictReader(io.StringIO(overlap_csv(results)))
+        for row in csv.DictReader(io.StringIO(table(results, "groups")))
         if (row["metric"], row["within"], row["one"], row["other"]) == ("language_divergence", "bytes", "de", "en")
     ]
-    assert float(row["value"]) == full_table(matrix(results, "language_divergence", "bytes"))[0, 1]
-    assert {row["one"] for row in csv.DictReader(io.StringIO(agreement_csv(results)))} == {"bytes"}
-    groups, tokenizers = matrix_sections(CellTables(results))
-    assert [each.metric for each in tokenizers.maps][:2] == ["boundary_agreement", "token_overlap"]
-    assert groups.maps[0].closest.startswith("en and de (0.")
+    assert float(row["value"]) == matrix(results, "language_divergence", "bytes").values[1][0]
+    assert {row["one"] for row in csv.DictReader(io.StringIO(table(results, "tokenizers")))} == {"bytes"}
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
     assert Results.read(path).matrices == results.matrices

@@ -25,7 +25,6 @@ def passes(backend, options, train=0):
     [
         ("boundless_bpe", {}, 300),
         ("picky_bpe", {"share": 0.9}, 400),
-        ("sampled_bpe", {"dropout": 0.2, "stochastok": 0.1}, 400),
         ("superbpe", {"stage_one": 300}, 400),
     ],
 )

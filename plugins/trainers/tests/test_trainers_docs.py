@@ -20,4 +20,4 @@ def test_the_example_of_the_readme_is_a_configuration(tmp_path):
     config = yaml.safe_load(readme.partition("```yaml\n")[2].partition("```")[0])
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({"schema": "tokbench/1", "name": "mine", **config}), encoding="utf-8")
-    assert len(read_config(path).tokenizers) == 7
+    assert len(read_config(path).tokenizers) == 5

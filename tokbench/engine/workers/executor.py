@@ -30,16 +30,16 @@ def default_workers() -> int:
 class Executor(NamedTuple):
     """A way to do the jobs of a run; no number depends on it.
 
-    >>> Executor(2).kind, Executor(0).kind, Executor(name="dask").kind, Executor().workers
-    ('workers', 'inprocess', 'dask', 1)
+    >>> Executor(2).kind, Executor(0).kind, Executor(name="futures").kind, Executor().workers
+    ('workers', 'inprocess', 'futures', 1)
     """
 
     workers: int = 1
     """The processes that measure side by side; 0 for none but this one."""
     name: str = ""
-    """``inprocess``, ``workers`` or an executor of a plugin, such as ``dask``; empty to choose by ``workers``."""
+    """``inprocess``, ``workers`` or an executor of a plugin, such as ``futures``; empty to choose by ``workers``."""
     scheduler: str = ""
-    """The address of a cluster to join, such as ``tcp://10.0.0.5:8786``; empty to start workers on this machine."""
+    """What the executor joins, such as ``loky:ProcessPoolExecutor(4)``; empty to start workers on this machine."""
 
     @property
     def kind(self) -> str:

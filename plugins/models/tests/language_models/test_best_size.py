@@ -3,7 +3,6 @@
 import pytest
 
 import tokbench
-from tokbench.formats import html, markdown
 from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
@@ -64,14 +63,6 @@ def test_sizes_that_no_other_beats(pairs, unbeaten, said):
 def test_few_training_tokens_for_an_id(tokens_per_id, few):
     [bits] = best_sizes(measured([pair(2048, size) for size in SIZES if size != 2048], tokens_per_id))
     assert ("fewer than 50" in " ".join(bits.sentences())) == few
-
-
-def test_reports_show_the_numbers():
-    results = measured([pair(1024, 512), pair(1024, 2048)])
-    assert "| text | 2.488 | 2.024 | 3.048 | 5.096 |" in markdown.render(results)
-    page = html.render(results)
-    assert 'aria-label="Bits per byte by size, mine, transformer on code"' in page
-    assert '<td class="n best" data-v="2.024">2.024</td>' in page
 
 
 @pytest.mark.slow

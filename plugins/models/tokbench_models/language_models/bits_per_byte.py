@@ -76,7 +76,7 @@ class NgramBits:
             for one, other in states.comparable
         ]
         models = {_id(order): f"order {order}" for order in range(1, ORDERS + 1)}
-        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE, states.states)
+        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE)
 
 
 def _values(state: ScoredBits) -> dict[str, Measured | NotApplicable]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tokbench.plugin import Progress
     from tokbench.plugin.metrics import Measured, NotApplicable
     from tokbench_models.language_models.block import BitsComparison, ModelTraining
-    from tokbench_models.language_models.scored_bits import ScoredBits
 
 
 class ModelTexts(NamedTuple):
@@ -83,7 +82,6 @@ class ModelOutcome(NamedTuple):
         models: by metric, its model in words, such as ``order 3``; the simplest first.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
-        scored: by tokenizer, the bits of the scored documents under each of ``models``.
     """
 
     values: Mapping[str, Mapping[str, Measured | NotApplicable]]
@@ -91,7 +89,6 @@ class ModelOutcome(NamedTuple):
     models: Mapping[str, str]
     deciding: Sequence[str]
     least: float
-    scored: Mapping[str, ScoredBits] = MappingProxyType({})
     trainings: Mapping[str, ModelTraining] = MappingProxyType({})
 
 

@@ -194,8 +194,8 @@ def count_trained_ids(training: EncodedPart, scored: EncodedPart, n_ids: int) ->
 
 
 def fit_models(context: StudyContext) -> Outcome:
-    """Measure every family of models on each of its corpora; the detail has the bits of the scored documents."""
-    outcome = Outcome(block=[], detail=[])
+    """Measure every family of models on each of its corpora."""
+    outcome = Outcome(block=[])
     for family, options in context.plan.metrics:
         if family.study == STUDY:
             for corpus in context.plan.corpora_of(family):
@@ -284,7 +284,6 @@ class _Models:
             result.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):
             result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}, sound))
-            result.detail.append(outcome.scored)
 
     def _seen(self, tokenizer: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
         if isinstance(sizes, Failure) or not tokenizer.planned.train_on:

@@ -173,7 +173,6 @@ class TransformerBits:
             {_QUARTER: "a quarter of the text", _TEXT: "equal text", _FLOPS: "equal computing"},
             [_TEXT, _FLOPS],
             LEAST_DIFFERENCE,
-            {name: bits for name, bits in scored.items() if places[name] is not None},
             {name: self._training(state) for name, state in trained.items()},
         )
 

@@ -22,13 +22,11 @@ from tokbench.plugin.metrics import (
     Sums,
     declared,
 )
-from tokbench_research.document_sample import document_hashes, first_by_hash
+from tokbench_research.document_sample import SAMPLE, DocumentSample
 
 _LEAST: Final = 3
 _WINDOW: Final = 2000
 _STRIDE: Final = 1000
-_SAMPLE: Final = 1 << 20
-"""Bytes of text of a group whose pairs of ids are counted; of more text the documents are drawn by hash."""
 
 
 class PairCounts(NamedTuple):
@@ -40,11 +38,10 @@ class PairCounts(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, documents: DocumentIds, vocab_size: int) -> PairCounts:
+    def of(cls, documents: DocumentSample, vocab_size: int) -> PairCounts:
         """Count the pairs inside documents."""
         bits = int(vocab_size - 1).bit_length() or 1
-        ids = documents.ids.astype(np.uint64)
-        document = np.repeat(np.arange(len(documents.lengths)), documents.lengths)
+        ids, document = documents.data.astype(np.uint64), documents.document
         inside = document[:-1] == document[1:]
         keys, counts = np.unique(((ids[:-1] << np.uint64(bits)) | ids[1:])[inside], return_counts=True)
         return cls(bits, keys, counts.astype(np.int64))
@@ -75,7 +72,7 @@ class PairCounts(NamedTuple):
         return float((totals * even)[frequent].sum() / totals[frequent].sum())
 
     def accessor_variety(self) -> float | None:
-        """Return the mean accessor variety ; ``None`` if there are none.
+        """Return the mean accessor variety; ``None`` if there are none.
 
         The smaller of the numbers of different ids before and after an id (Feng and others 2004, "Accessor variety
         criteria for Chinese word extraction"). In "a b a c a b", a has 2 and 2; b has 1 and 1; c has 1 and 1.
@@ -92,49 +89,30 @@ class PairCounts(NamedTuple):
         return float(np.minimum(*varieties).mean())
 
 
-class DocumentIds(NamedTuple):
-    """The ids of some documents."""
-
-    hashes: NDArray[np.uint64]
-    sizes: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    ids: NDArray[np.unsignedinteger[Any]]
-
-    @classmethod
-    def of(cls, encoded: EncodedShard) -> DocumentIds:
-        """Keep at most the first million ids of a document."""
-        ids, lengths = encoded.ids, np.minimum(encoded.tokens, _SAMPLE)
-        if (encoded.tokens > _SAMPLE).any():
-            place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
-            ids = ids[place < _SAMPLE]
-        small = np.min_scalar_type(vocab_size_of(encoded.tokenizer) - 1)
-        return cls(document_hashes(encoded.shard), encoded.shard.n_bytes, lengths, ids.astype(small))
-
-    def first(self) -> DocumentIds:
-        mask = np.zeros(len(self.hashes), dtype=np.bool_)
-        mask[first_by_hash(self.hashes, self.sizes, _SAMPLE)] = True
-        inside = np.repeat(mask, self.lengths)
-        return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
-
-
 class ContextState(NamedTuple):
     """The state of a group."""
 
     vocab_size: int
-    sample: DocumentIds
+    sample: DocumentSample
+    """At most the first million ids of each document."""
     windows: Sums
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
-        both: list[NDArray[Any]] = [np.concatenate(pair) for pair in zip(self.sample, other.sample, strict=True)]
-        return ContextState(self.vocab_size, DocumentIds(*both).first(), self.windows + other.windows)
+        return ContextState(self.vocab_size, self.sample + other.sample, self.windows + other.windows)
 
 
 class ContextMetric(SummedMetric):
     """The text metric."""
 
     def map(self, encoded: EncodedShard) -> ContextState:
-        sample, vocab_size = DocumentIds.of(encoded).first(), vocab_size_of(encoded.tokenizer)
-        return ContextState(vocab_size, sample, self._windows(encoded))
+        vocab_size, offsets = vocab_size_of(encoded.tokenizer), encoded.offsets
+        small = encoded.ids.astype(np.min_scalar_type(vocab_size - 1))
+
+        def ids(number: int) -> NDArray[np.unsignedinteger[Any]]:
+            return small[offsets[number] : offsets[number + 1]][:SAMPLE]
+
+        everything = np.ones(len(encoded.shard), dtype=np.bool_)
+        return ContextState(vocab_size, DocumentSample.of(encoded.shard, everything, ids), self._windows(encoded))
 
     def _windows(self, encoded: EncodedShard) -> Sums:
         kinds, tokens = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property, partial
-from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from tokbench.plugin.metrics import (
     interval,
 )
 from tokbench.results.blocks import PairMatrix
+from tokbench_research.pairs import Numbers, Pairs, Place
 
 _DIVERGENCE: Final = "language_divergence"
 _NOISE: Final = "language_divergence_noise"
@@ -91,27 +91,19 @@ class _Group:
         return float(jensen_shannon(one, other, n_one, n_other)) if n_one and n_other else None
 
 
-class _Pair(NamedTuple):
-    divergence: float
-    low: float | None
-    high: float | None
-    shared: float
-
-    @classmethod
-    def of(cls, one: _Group, other: _Group) -> _Pair:
-        _, at_one, at_other = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
-        shared = len(at_one) / (len(one.ids) + len(other.ids) - len(at_one))
-        tables = one.table(at_one), other.table(at_other)
-        totals = [table.sum(axis=0) for table in tables]
-        value = float(jensen_shannon(totals[0], totals[1], np.array(one.tokens), np.array(other.tokens)))
-        used = (one.by_bucket > 0) | (other.by_bucket > 0)
-        rest = [np.asarray(group.tokens - group.by_bucket, dtype=np.float64) for group in (one, other)]
-        used &= (rest[0] > 0) & (rest[1] > 0)
-        without = [total - table[used] for total, table in zip(totals, tables, strict=True)]
-        left_out = jensen_shannon(without[0], without[1], rest[0][used], rest[1][used])
-        ends = interval(value, left_out)
-        high = None if ends.high is None else min(1.0, ends.high)
-        return cls(value, ends.low, high, shared)
+def _compared(one: _Group, other: _Group, documents: int) -> Numbers:
+    _, at_one, at_other = np.intersect1d(one.ids, other.ids, assume_unique=True, return_indices=True)
+    shared = len(at_one) / (len(one.ids) + len(other.ids) - len(at_one))
+    tables = one.table(at_one), other.table(at_other)
+    totals = [table.sum(axis=0) for table in tables]
+    value = float(jensen_shannon(totals[0], totals[1], np.array(one.tokens), np.array(other.tokens)))
+    used = (one.by_bucket > 0) | (other.by_bucket > 0)
+    rest = [np.asarray(group.tokens - group.by_bucket, dtype=np.float64) for group in (one, other)]
+    used &= (rest[0] > 0) & (rest[1] > 0)
+    without = [total - table[used] for total, table in zip(totals, tables, strict=True)]
+    ends = interval(value, jensen_shannon(without[0], without[1], rest[0][used], rest[1][used]))
+    high = None if ends.high is None else min(1.0, ends.high)
+    return {_DIVERGENCE: Measured(value, documents, ends.low, high), _SHARED: Measured(shared, documents)}
 
 
 class OverlapMetric(SummedMetric):
@@ -125,74 +117,39 @@ class OverlapMetric(SummedMetric):
         matrices: list[PairMatrix] = []
         for name in states.tokenizers:
             known = {group: states.states[name, group] for group in states.groups if (name, group) in states.states}
-            filled = {group: state for group, state in known.items() if len(state.joined().counts)}
-            if len(filled) < 2:  # noqa: PLR2004 - there is nothing to compare with
-                for group in [*states.groups, WHOLE]:
-                    values[name, group] = _nothing(_ALONE if group in (WHOLE, *filled) else f"{group} has no tokens")
-                continue
-            compared = _Compared(filled)
-            matrices += compared.matrices(states.corpus, name)
+            groups = {group: _Group(state) for group, state in known.items() if len(state.joined().counts)}
             for group in [*states.groups, WHOLE]:
-                values[name, group] = compared.values(group)
+                reason = _ALONE if group in (WHOLE, *groups) else f"{group} has no tokens"
+                values[name, group] = {value.id: NotApplicable(reason) for value in VALUES}
+            if len(groups) > 1:
+                documents = sum(group.documents for group in groups.values())
+                pairs = Pairs.of(groups, partial(_compared, documents=documents))
+                values |= {(name, group): _values(groups, pairs, group) for group in [*groups, WHOLE]}
+                place = Place(states.corpus, "groups", name)
+                matrices += pairs.matrix(_DIVERGENCE, place, [group.noise for group in groups.values()])
+                matrices += pairs.matrix(_SHARED, place, [1.0] * len(groups))
         return CorpusOutcome(values, matrices=matrices)
 
 
-def _nothing(reason: str) -> Mapping[str, Measured | NotApplicable]:
-    return {value.id: NotApplicable(reason) for value in VALUES}
-
-
-class _Compared:
-    def __init__(self, states: Mapping[str, TokenCounts]) -> None:
-        groups = {group: _Group(state) for group, state in states.items()}
-        self._groups = groups
-        self._pairs = {(a, b): _Pair.of(groups[a], groups[b]) for a, b in combinations(groups, 2)}
-        every = [tokens.ids for tokens in groups.values()]
-        self._ids, self._spread = np.unique(np.concatenate(every), return_counts=True)
-
-    def values(self, group: str) -> Mapping[str, Measured | NotApplicable]:
-        if group != WHOLE and group not in self._groups:
-            return _nothing(f"{group} has no tokens")
-        documents = sum(tokens.documents for tokens in self._groups.values())
-        pairs = [pair for names, pair in self._pairs.items() if group in (WHOLE, *names)]
-        some = self._groups.values() if group == WHOLE else [self._groups[group]]
-        noises = [tokens.noise for tokens in some if tokens.noise is not None]
-        spread = self._spread if group == WHOLE else self._spread[np.searchsorted(self._ids, self._groups[group].ids)]
-        values: dict[str, Measured | NotApplicable] = {
-            _DIVERGENCE: Measured(_mean([pair.divergence for pair in pairs]), documents),
-            _NOISE: NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups"),
-            _SHARED: Measured(_mean([pair.shared for pair in pairs]), documents),
-            _GROUPS: Measured(float(spread.mean()), documents),
-        }
-        if noises:
-            values[_NOISE] = Measured(_mean(noises), documents)
-        return values
-
-    def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:
-        names = list(self._groups)
-        rows = [[self._pairs[names[column], names[row]] for column in range(row)] for row in range(len(names))]
-        own = [self._groups[name].noise for name in names]
-        matrix = partial(PairMatrix, corpus=corpus, of="groups", within=tokenizer, names=names)
-        divergence: list[list[float | None]] = [
-            [*(pair.divergence for pair in row), noise] for row, noise in zip(rows, own, strict=True)
-        ]
-        return [
-            matrix(
-                metric=_DIVERGENCE,
-                values=divergence,
-                ci_low=[[*(pair.low for pair in row), None] for row in rows],
-                ci_high=[[*(pair.high for pair in row), None] for row in rows],
-            ),
-            matrix(metric=_SHARED, values=[[*(pair.shared for pair in row), 1.0] for row in rows], likeness=True),
-        ]
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers)
+def _values(groups: Mapping[str, _Group], pairs: Pairs, group: str) -> Numbers:
+    documents = sum(each.documents for each in groups.values())
+    some = groups.values() if group == WHOLE else [groups[group]]
+    noises = [each.noise for each in some if each.noise is not None]
+    ids, spread = np.unique(np.concatenate([each.ids for each in groups.values()]), return_counts=True)
+    spread = spread if group == WHOLE else spread[np.searchsorted(ids, groups[group].ids)]
+    halved = NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups")
+    one = "" if group == WHOLE else group
+    return {
+        _DIVERGENCE: pairs.mean(_DIVERGENCE, one),
+        _NOISE: Measured(sum(noises) / len(noises), documents) if noises else halved,
+        _SHARED: pairs.mean(_SHARED, one),
+        _GROUPS: Measured(float(spread.mean()), documents),
+    }
 
 
 _PAIRS: Final = (
-    "The value of a group is the mean over the other groups, and of the whole corpus the mean over all pairs; the "
-    "report has a map of the pairs, and overlap.csv every pair."
+    "The value of a group is the mean over the other groups, and of the whole corpus the mean over all pairs; "
+    "overlap.csv has every pair."
 )
 
 VALUES: Final = (
@@ -206,7 +163,7 @@ VALUES: Final = (
         "H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids in two halves of the documents",
         "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with unlimited "
         "text. Two groups that do not diverge by more may be samples of one. Halves have half the text, so it is "
-        "rather too high. It is the diagonal of the map.",
+        "rather too high.",
     ),
     Metric(_SHARED, "share of ids", "none", label="ids shared with others", no_interval=DEPENDS_ON_AMOUNT).means(
         "mean over pairs of groups of ids in both / ids in either",

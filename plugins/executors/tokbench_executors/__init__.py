@@ -1,0 +1,1 @@
+"""Runs of tokbench as calls of any ``concurrent.futures.Executor``."""

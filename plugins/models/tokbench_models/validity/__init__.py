@@ -1,1 +1,0 @@
-"""The study of validity: which metrics predict bits per byte."""

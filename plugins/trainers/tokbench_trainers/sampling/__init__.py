@@ -1,1 +1,0 @@
-"""Sampling at encoding: BPE dropout and StochasTok."""

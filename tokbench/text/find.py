@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tokbench.corpus.languages import is_language, language_names
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import reading
@@ -185,3 +186,57 @@ def group_names(path: Path) -> dict[str, object]:
     names = file_names(path)
     suffix = str(names["suffix"])
     return {**names, "language": programming_language(suffix) or suffix}
+
+
+_PARTS: Final = ("parent", "stem", "suffix", "last", "first")
+
+ONE_GROUP: Final = "files"
+"""Not a language code."""
+
+
+def file_groups(paths: Sequence[Path], *, programs: bool = True, each: bool = False) -> dict[Path, str]:
+    """Return the groups of files for which none is given: by the language in their names, and all others as one.
+
+    With ``programs``, these are grouped by programming language. With ``each``, other files are a group each.
+
+    >>> list(file_groups([Path(name) for name in ("de.txt", "en.txt", "faq.txt", "log.txt", "a.py")]).values())
+    ['de', 'en', 'files', 'files', 'python']
+    >>> list(file_groups([Path("faq.txt"), Path("log.txt")], each=True).values()), file_groups([Path("x/log.txt")])
+    (['faq', 'log'], {PosixPath('x/log.txt'): 'log'})
+    """
+    named = {path: group_names(path) for path in paths}
+    code = [path for path in paths if programs and programming_language(str(named[path]["suffix"]))]
+    others = [path for path in paths if path not in set(code)]
+    part = _naming_part([named[path] for path in others])
+    called = {path: str(named[path][part]) for path in others}
+    known = language_names(called.values())
+    rest = {path for path, name in called.items() if not is_language(name) and name not in known}
+    if len(rest) > 1 and not each:
+        called |= dict.fromkeys(rest, ONE_GROUP)
+    return {path: called.get(path) or str(named[path]["language"]) for path in paths}
+
+
+def parts_that_name(groups: Mapping[Path, str]) -> list[str]:
+    """Return the parts of the files' names that are their groups.
+
+    >>> parts_that_name({Path("x/de.txt"): "de", Path("x/en.txt"): "en"})
+    ['stem', 'last', 'first']
+    """
+    named = [(group_names(path), group) for path, group in groups.items()]
+    return [part for part in (*_PARTS, "language") if all(names[part] == group for names, group in named)]
+
+
+def template_of(group: str) -> str:
+    """Return the template of a group that is always the same."""
+    return group.replace("{", "{{").replace("}", "}}")
+
+
+def _naming_part(files: Sequence[Mapping[str, object]]) -> str:
+    """Return the part of the paths that names the language of most files; of all files if it ends the stem."""
+    best, most = "stem", 0
+    for part in _PARTS:
+        languages = [name for parts in files if is_language(name := str(parts[part]))]
+        needed = len(files) if part in {"first", "last"} else 0 if len(set(languages)) > 1 else len(files) / 2
+        if most < len(languages) >= needed:
+            best, most = part, len(languages)
+    return best

@@ -134,8 +134,8 @@ class SourceFiles(ABC):
         return [*self._group_notes(), *self._unread.notes, *self.faults.notes]
 
     def _group_notes(self) -> Iterator[str]:
-        others = sum(group == ONE_GROUP for group in self._group_of.values())
-        if others > 1 and not self._group:
+        others = 0 if self._group else sum(group == ONE_GROUP for group in self._group_of.values())
+        if others:
             why = f"{others:,} files are one group, {ONE_GROUP!r}, because their names are no languages"
             yield f"{why}; for a group of each file write group: '{{stem}}'"
 

@@ -59,9 +59,12 @@ class Texts(NamedTuple):
     kinds: dict[_Kind, list[Path]]
 
 
-def read_texts(texts: str) -> Texts:
-    """Read every file of a folder, recursively, or of a glob pattern; an InputError if none has text."""
-    found, root = find_texts([texts]), Path(texts)
+def read_texts(texts: str, *, complete: bool = False) -> Texts:
+    """Read every file of a folder, recursively, or of a glob pattern; an InputError if none has text.
+
+    Files with a fault are left out, unless all text is needed.
+    """
+    found, root = find_texts([texts], complete=complete), Path(texts)
     pattern = f"{glob.escape(root.as_posix())}/**/*" if root.is_dir() else texts
     inner = {file: Path(os.path.relpath(file, found.root)) for file in found.files}
     deep = {path.parts[0] for path in inner.values() if len(path.parts) > 2 and is_language(path.parts[0])}  # noqa: PLR2004
@@ -74,9 +77,7 @@ def read_texts(texts: str) -> Texts:
             _groups(file, source)  # which reads all of it
             read.kinds.setdefault(kind, []).append(file)
         except InputError as error:
-            if file == root:
-                raise
-            found.leave_out(file, error.problems[0].message)
+            found.fault(file, error)
     if not read.kinds:
         raise found.nothing(texts)
     return read

@@ -14,7 +14,7 @@ from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import reading
 from tokbench.text.faults import Faults, kind_of_path, readable_name
-from tokbench.text.formats import Format, ending_of, named_format, refuse_zeros
+from tokbench.text.formats import Format, NotTextError, ending_of, named_format, refuse_zeros
 from tokbench.text.opening import STDIN, plain_name
 from tokbench.text.remote_files import fetch
 
@@ -29,6 +29,18 @@ class FoundTexts:
     root: Path = field(default_factory=Path)
     files: dict[Path, Format] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    named: frozenset[Path] = frozenset()
+    complete: bool = False
+    """Whether all text is needed, because a table or a tokenizer is made of it."""
+
+    def fault(self, path: Path, error: InputError) -> None:
+        """Leave out a file of a folder or a pattern, with the reason.
+
+        The error is raised if the file is named itself, or if all text is needed and the file is not merely no text.
+        """
+        if path in self.named or (self.complete and not isinstance(error, NotTextError)):
+            raise error
+        self.leave_out(path, error.problems[0].message.removeprefix("is "))
 
     def leave_out(self, path: Path, reason: str) -> None:
         self.files.pop(path, None)
@@ -38,7 +50,7 @@ class FoundTexts:
     def notes(self) -> Iterator[str]:
         """Yield lines on the files that are left out, with the reasons."""
         if self.left_out:
-            yield "left out:"
+            yield f"left out ({sum(map(len, self.left_out.values())):,}):"
         for reason, names in self.left_out.items():
             more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
             yield f"  {', '.join(names[:_FEW])}{more}: {reason}"
@@ -53,21 +65,22 @@ class FoundTexts:
 
 def no_text(name: str) -> InputError:
     """Return the error about a file without text."""
-    return InputError([Problem(name, "is empty: no text in it")])
+    return NotTextError([Problem(name, "is empty: no text in it")])
 
 
-def find_texts(names: Sequence[str]) -> FoundTexts:
+def find_texts(names: Sequence[str], *, complete: bool = False) -> FoundTexts:
     """Find the files with text of names: files, folders, patterns, addresses, and ``-`` for standard input.
 
     Of a folder, files are left out that are hidden, empty, not text, or of an unknown ending; of a pattern those that
-    are empty or not text. What is named itself must be text.
+    are empty or not text. What is named itself must be text. :meth:`FoundTexts.fault` decides on files with a fault.
 
     Raises:
         InputError: nothing is there, or no text in it.
     """
-    whole = FoundTexts(_root(Path(names[0])) if len(names) == 1 else Path())
+    named = frozenset(map(Path, names))
+    whole = FoundTexts(_root(Path(names[0])) if len(names) == 1 else Path(), named=named, complete=complete)
     for name in names:
-        found = FoundTexts(_root(Path(name)))
+        found = FoundTexts(_root(Path(name)), named=named, complete=complete)
         _find(name, found)
         if not found.files:
             raise found.nothing(name)
@@ -100,9 +113,7 @@ def _find(name: str, found: FoundTexts) -> None:
         try:
             found.files[file] = _format_of(file, in_folder=is_folder)
         except InputError as error:
-            if file == path:
-                raise
-            found.leave_out(file, error.problems[0].message.removeprefix("is "))
+            found.fault(file, error)
 
 
 def _format_of(file: Path, *, in_folder: bool) -> Format:
@@ -114,7 +125,7 @@ def _format_of(file: Path, *, in_folder: bool) -> Format:
             refuse_zeros(reader.head, reader.place)
             known = f"unknown ending .{ending_of(file)}" if ending_of(file) else "no ending"
             message = f"{known}; rename prose to .txt and code to its ending, or name files by a pattern"
-            raise InputError([Problem(reader.place, message)])
+            raise NotTextError([Problem(reader.place, message)])
         return reader.form
 
 

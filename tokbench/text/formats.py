@@ -33,6 +33,10 @@ _PARQUET: Final = b"PAR1\x15"
 _WORD_LINE: Final = re.compile(rb"(?:#[^\n]*\r?\n)*1(?:-\d+)?(?:\t[^\t\n]*){9}\r?\n")
 
 
+class NotTextError(InputError):
+    """A file is empty, or holds something else than text."""
+
+
 def ending_of(path: Path) -> str:
     """Return the ending of a name without that of a packed file, in lower case.
 
@@ -70,14 +74,14 @@ def refuse_binary(head: bytes, place: str, *, utf16: bool = False) -> None:
     """Raise an InputError with advice if a file begins like one that is not text."""
     kind = kind_of_bytes(head)
     if kind and not (utf16 and kind.name.startswith("UTF-16")):
-        raise InputError([Problem(place, f"is {kind.name}, not text in UTF-8; {kind.advice}")])
+        raise NotTextError([Problem(place, f"is {kind.name}, not text in UTF-8; {kind.advice}")])
 
 
 def refuse_zeros(head: bytes, place: str) -> None:
     """Raise an InputError if a file that is not UTF-8 has zeros; in UTF-8 they are text."""
     if zero := head[:_HEAD].find(0) + 1:
         message = f"is a binary file (byte {zero:,} is zero), not text in UTF-8; leave it out"
-        raise InputError([Problem(place, message)])
+        raise NotTextError([Problem(place, message)])
 
 
 def _sniffed(head: bytes) -> Format:

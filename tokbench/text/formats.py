@@ -60,14 +60,18 @@ def named_format(path: Path) -> Format | None:
 def format_of(path: Path, head: bytes, place: str, wanted: Format | None = None) -> Format:
     """Return the format of a file with these first bytes.
 
-    Parquet is known by them, other formats by the ending; where that is unknown, JSON Lines and CoNLL-U are known by
-    their first line. An InputError with ``place`` if it is not text, or Parquet where another format is wanted.
+    Parquet is known by them, other formats by the ending. Where that is unknown, JSON Lines, CoNLL-U and tables with a
+    column of ``FIELDS`` are known by their first line, and so are JSON Lines in ``.json``. An InputError with ``place``
+    if it is not text, or Parquet where another format is wanted.
     """
     if head.startswith(_PARQUET) and wanted in {None, "parquet"}:
         return "parquet"
     named = wanted or named_format(path)
     refuse_binary(head, place, utf16=named == "csv")
-    return named or _sniffed(head)
+    if named and (wanted or ending_of(path) != "json"):
+        return named
+    sniffed = _sniffed(head)
+    return sniffed if sniffed == "jsonl" or not named else named
 
 
 def refuse_binary(head: bytes, place: str, *, utf16: bool = False) -> None:
@@ -85,11 +89,15 @@ def refuse_zeros(head: bytes, place: str) -> None:
 
 
 def _sniffed(head: bytes) -> Format:
-    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 2)[:-1]  # whole lines
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    lines = head.split(b"\n", 2)[:-1]  # whole lines
     try:
         rows = [json.loads(line) for line in lines if line.strip()]
     except ValueError:
         rows = []
     if rows and all(isinstance(row, dict) and any(isinstance(row.get(name), str) for name in FIELDS) for row in rows):
         return "jsonl"
-    return "conllu" if _WORD_LINE.match(head) else "text"
+    if _WORD_LINE.match(head):
+        return "conllu"
+    header = next((line.strip().split(mark) for line in lines[:1] for mark in (b",", b";", b"\t") if mark in line), [])
+    return "csv" if any(name.encode() in header for name in FIELDS) else "text"

@@ -170,10 +170,11 @@ def files_of(found: FoundTexts, how: RowForm = _USUAL) -> list[CorpusFile]:
             found.fault(path, error)
             continue
         inner = path.relative_to(found.root) if found.root in path.parents else Path(path.name)
-        rows = [len(row) for row in data[:_ROWS_HEAD].split(b"\n")] if form != "text" else [0]
+        rows = [len(row) for row in data[:_ROWS_HEAD].split(b"\n")]
         ending = f"*.{name}" if (name := ending_of(path)) else "*"
         kinds = (str(inner), str(Path(*inner.parts[:-1][:1], ending)), ending)
-        row, kept = sum(row**2 for row in rows) // max(sum(rows), 1), data if path == STDIN else None
+        row = max(1, sum(row**2 for row in rows) // max(sum(rows), 1)) if form != "text" else 0
+        kept = data if path == STDIN else None
         files.append(CorpusFile(path, kinds, len(data), row, data=kept))
     return files
 

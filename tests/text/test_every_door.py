@@ -260,6 +260,30 @@ def test_what_a_folder_gives_and_what_it_leaves_out(tmp_path):
     assert list(find_texts([str(tmp_path / "L*")]).files) == [tmp_path / "LICENSE"], "a pattern names it"
 
 
+FAULTY = {
+    "bad.txt": b"one\nn\xe9e\n",
+    "bad.jsonl": b'{"text": "a"}\n{"text": \n',
+    "cut.txt.gz": gzip.compress(b"one two\n")[:-9],
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("door", ["cost", "show", "new", "total"])
+def test_doors_that_advise_leave_a_faulty_file_of_a_folder_out(door, name, tmp_path):
+    folder = write(tmp_path, {"in/good.txt": b"one", f"in/{name}": FAULTY[name]}) / "in"
+    assert outcome(door, folder) == 3
+    assert name in str(outcome(door, folder / name)), "named itself, it is refused"
+
+
+@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("door", ["count", "train"])
+def test_doors_that_make_something_of_all_text_stop_at_a_faulty_file(door, name, tmp_path):
+    folder = write(tmp_path, {"in/good.txt": b"one", "in/a.pdf": PDF, f"in/{name}": FAULTY[name]}) / "in"
+    assert name in str(outcome(door, folder))
+    (folder / name).unlink()
+    assert outcome(door, folder) == 3, "what is no text is left out"
+
+
 @pytest.mark.parametrize("inside", [[], ["sub"]])
 def test_an_empty_folder_has_no_files(tmp_path, inside):
     folder = tmp_path / "in"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -110,7 +110,7 @@ class GroupedFileOptions(PathOptions):
 class SourceFiles(ABC):
     """The chosen files of a source in the order of their names. A source adds ``documents_of`` a file."""
 
-    form: ClassVar[Format] = "text"
+    form: Format = "text"
     document_limit = DOCUMENT_LIMIT
     parallel = False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import string
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -16,6 +17,7 @@ from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
 from tokbench.text.faults import Nulls
 from tokbench.text.find import file_names, template_of
+from tokbench.text.formats import Format
 from tokbench.text.gold import AlignmentError, gold_segments
 from tokbench.text.rows import Row, RowForm, rows_of
 from tokbench.tokenizers.options import Options
@@ -68,11 +70,11 @@ class CsvOptions(RowFileOptions):
 
 
 class RowFiles(SourceFiles):
-    """The rows of files."""
+    """The rows of files; of Parquet only the columns of the options are read."""
 
-    def __init__(self, options: RowFileOptions) -> None:
+    def __init__(self, form: Format, options: RowFileOptions) -> None:
         super().__init__(options)
-        self._options = options
+        self.form, self._options = form, options
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         options, names = self._options, file_names(path)
@@ -91,24 +93,6 @@ class RowFiles(SourceFiles):
         with self.reading(path) as reader:
             rows = RowDocuments(options, group, names, reader.place)
             yield from map(rows.document, rows_of(reader, how))
-
-
-class JsonlSource(RowFiles):
-    """The rows of JSON Lines files."""
-
-    form = "jsonl"
-
-
-class CsvSource(RowFiles):
-    """The rows of tables; the first row of each names the columns."""
-
-    form = "csv"
-
-
-class ParquetSource(RowFiles):
-    """The rows of Parquet files; only the columns of the options are read."""
-
-    form = "parquet"
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
@@ -170,18 +154,18 @@ def _gold(text: str, segments: Any, name: str, where: str) -> Gold:
         raise InputError([Problem(where, message)]) from error
 
 
-SPECS: Final = (
-    CorpusSpec(name="jsonl", summary="JSON Lines files", open=JsonlSource, options=RowFileOptions),
+_SUMMARIES: Final[Mapping[Format, str]] = {
+    "jsonl": "JSON Lines files",
+    "csv": "tables in CSV and TSV, a document a row; spreadsheets' exports, too",
+    "parquet": "a column of Parquet files, streamed; needs the extra parquet",
+}
+
+SPECS: Final = [
     CorpusSpec(
-        name="csv",
-        summary="tables in CSV and TSV, a document a row; spreadsheets' exports, too",
-        open=CsvSource,
-        options=CsvOptions,
-    ),
-    CorpusSpec(
-        name="parquet",
-        summary="a column of Parquet files, streamed; needs the extra parquet",
-        open=ParquetSource,
-        options=RowFileOptions,
-    ),
-)
+        name=form,
+        summary=summary,
+        open=partial(RowFiles, form),
+        options=CsvOptions if form == "csv" else RowFileOptions,
+    )
+    for form, summary in _SUMMARIES.items()
+]

@@ -212,7 +212,8 @@ def count(task: Task, report: Report) -> Counted:
     """Count files into a table.
 
     Raises:
-        InputError: a file cannot be read, is not text, or the disk is full, or there is no text; what was counted stays for the next call.
+        InputError: a file cannot be read, is not text, or none has text, or the disk is full; what was counted stays
+            for the next call.
         BackendUnavailable: DuckDB or pyarrow is not installed.
     """
     with engine(task.memory, task.folder / "spill"):

@@ -18,7 +18,7 @@ from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.corpus.languages import did_you_mean_group
 from tokbench.foundation.errors import InputError
 from tokbench.tokenizers.options import Options
-from tokbench.sources.rows import JsonlSource, RowFileOptions
+from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench.sources.text import TextOptions, TextSource
 
 __all__ = ["SampleOptions", "SampleSource", "SPEC"]
@@ -62,7 +62,7 @@ class SampleSource:
                 yield document._replace(group=document.key.partition("_")[0])
         if self._part in {"all", "hostile"}:
             options = RowFileOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
-            for document in JsonlSource(options).documents():
+            for document in RowFiles("jsonl", options).documents():
                 yield document._replace(group=f"hostile-{document.group}")
         if self._part == "conversations":
             yield from _conversations()

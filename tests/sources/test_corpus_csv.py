@@ -5,10 +5,8 @@ import io
 import json
 
 import pytest
-from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 from tokbench.sources.rows import CsvOptions, RowFiles
 
 TEXTS = ["née; an egg", 'two\nlines, and a "quote"', "a\ttab"]
@@ -64,13 +62,6 @@ def test_damaged_tables_are_refused(tmp_path, data, options, where, says):
     [problem] = caught.value.problems
     assert problem.where == f"{tmp_path / 't.csv'}{where}"
     assert says in problem.message
-
-
-def test_show_reads_a_folder_of_tables(tmp_path):
-    table(tmp_path / "a.csv")
-    outcome = CliRunner().invoke(command, ["show", "-f", str(tmp_path), "-t", "utf8_bytes", "--json"])
-    assert outcome.exit_code == 0, outcome.output
-    assert [shown["text"] for shown in json.loads(outcome.stdout)["texts"]] == TEXTS
 
 
 @pytest.mark.parametrize(("errors", "texts"), [("replace", ["na\ufffdve", "two"]), ("skip", ["nave", "two"])])

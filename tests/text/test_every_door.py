@@ -95,6 +95,7 @@ ODD: dict[str, tuple[bytes, int | str]] = {
     "a.png": (b"\x89PNG\r\n\x1a\n\0\0", "a PNG image, not text in UTF-8; extract the text first"),
     "a.docx": (OFFICE, "an office document, not text in UTF-8; extract the text first"),
     "a.txt.bz2": (b"BZh91AY&SY\0", "packed with bzip2, not text in UTF-8; unpack it first"),
+    "damaged.txt.zst": (zstandard.compress(b"one")[:4] + b"none of it", "damaged or cut off"),
     "cut.txt.gz": (gzip.compress(b"one two\n" * 99)[:-9], "damaged or cut off"),
     "lone.jsonl": (rows("text", "half \ud83d"), "field 'text' holds a lone surrogate, so it is not Unicode"),
     "number.jsonl": (b'{"text": 5}\n', "field 'text' is not a string"),

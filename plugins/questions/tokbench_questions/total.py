@@ -88,8 +88,7 @@ class CorpusFile(NamedTuple):
 
 
 class _FaultyFileError(Exception):
-    def __init__(self, path: Path, fault: InputError) -> None:
-        self.path, self.fault = path, fault
+    """Its arguments are the path of the file, and the fault."""
 
 
 def total(
@@ -136,8 +135,9 @@ def total(
         try:
             answer = estimate(files, model, sample, seed, how)
         except _FaultyFileError as error:
-            found.fault(error.path, error.fault)
-            files = [file for file in files if file.path != error.path]
+            path, fault = error.args
+            found.fault(path, fault)
+            files = [file for file in files if file.path != path]
         else:
             left_out = (f"{', '.join(names)}: {reason}" for reason, names in found.left_out.items())
             return replace(answer, left_out=tuple(left_out))

@@ -232,7 +232,7 @@ def count(task: Task, report: Report) -> Counted:
     amount = Amount()
     for one in journal.written:
         amount.add(one.amount)
-    if not amount.documents:
+    if not amount.documents and not amount.faults.met:
         shutil.rmtree(task.folder)
         raise no_text(", ".join(map(shown_name, task.files)))
     facts = CountFacts(

@@ -147,13 +147,7 @@ def _table(reader: TextReader, file: io.TextIOWrapper, how: RowForm, encoding: s
 
 def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
     try:
-        from pyarrow import (
-            ArrowCapacityError,
-            ArrowException,
-            ArrowMemoryError,
-            ArrowNotImplementedError,
-            default_memory_pool,
-        )
+        from pyarrow import ArrowCapacityError, ArrowException, ArrowNotImplementedError, default_memory_pool
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         message = "is a Parquet file, which needs pyarrow: pip install 'tokbench[parquet]'"
@@ -173,10 +167,10 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
                 for values in _batch_rows(batch, text, reader, number):
                     number += 1
                     yield Row(number, values)
-    except (ArrowException, OSError) as error:
-        said = " ".join(str(error).split())
+    except (ArrowException, OSError, MemoryError) as error:
+        said = " ".join(str(error).split()) or "out of memory"
         message = f"is not a Parquet file that can be read ({said}); write it again"
-        if isinstance(error, ArrowMemoryError | ArrowCapacityError | ArrowNotImplementedError) or _LIMIT.search(said):
+        if isinstance(error, MemoryError | ArrowCapacityError | ArrowNotImplementedError) or _LIMIT.search(said):
             message = f"is beyond what pyarrow can read ({said}); write it with smaller row groups and pages"
         raise InputError([Problem(reader.place, message)]) from error
     finally:

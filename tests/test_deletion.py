@@ -26,7 +26,7 @@ DELETED = (
 """Plugins of every kind: defaults, some that others need, and some that nothing needs."""
 
 _FILES = {"tokbench/sources/files.py"}
-_ROWS = {"tokbench/sources/jsonl.py", "tokbench/sources/rows.py", *_FILES}
+_ROWS = {"tokbench/sources/rows.py", *_FILES}
 CORPORA = {
     "{source: sample, part: languages, groups: [en]}": {"tokbench/sources/sample", "tokbench/sources/text.py", *_ROWS},
     "{source: jsonl, path: lines.jsonl, group: en}": _ROWS,
@@ -48,7 +48,7 @@ DEFAULTS = {
 """The formats of a configuration that names none, by the file that brings them."""
 
 NEED = {
-    "tokbench/sources/rows.py": ["tokbench.sources.csv", "tokbench.sources.jsonl"],
+    "tokbench/sources/rows.py": [],
     "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"],
 }
 """Plugins that need another."""

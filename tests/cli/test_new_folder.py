@@ -124,10 +124,7 @@ def test_rows_name_their_field_of_text_and_their_language(tmp_path):
     row = {"content": "hello", "lang": "en"}
     write(tmp_path, {"a.jsonl": json.dumps(row), "b.jsonl": json.dumps({"text": "hello"}), "c.jsonl": '{"x": 1}'})
     every = f"{tmp_path}/**/*"
-    assert layout(tmp_path) == {
-        "jsonl": ({"path": every, "group": "{stem}"}, ["b"]),
-        "jsonl_2": ({"path": every, "group": "{lang}"}, ["en"]),
-    }
+    assert layout(tmp_path) == {"jsonl": ({"path": every}, ["en", "files"])}
     left_out = read_texts(str(tmp_path)).found.left_out
     assert left_out == {"has no field 'text', 'content', 'body' or 'sentence'; it has x": ["c.jsonl"]}
 

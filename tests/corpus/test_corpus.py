@@ -18,7 +18,7 @@ import tokbench
 from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.shards import Shard, shards
-from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench.sources.text import TextOptions, TextSource
 from tokbench.text.cuts import reading
@@ -135,8 +135,8 @@ def test_line_ends_tell_texts_apart(tmp_path):
 
 def test_jsonl_groups_from_fields(tmp_path):
     (tmp_path / "r.jsonl").write_text('{"body": "x", "lang": "fi", "id": 7}\n', encoding="utf-8")
-    options = JsonlOptions(path=tmp_path / "r.jsonl", text="body", group="{lang}-{stem}", key="id", licence="MIT")
-    assert list(JsonlSource(options).documents()) == [Document("x", "fi-r", "7", "r.jsonl:1")]
+    options = RowFileOptions(path=tmp_path / "r.jsonl", text="body", group="{lang}-{stem}", key="id", licence="MIT")
+    assert list(RowFiles("jsonl", options).documents()) == [Document("x", "fi-r", "7", "r.jsonl:1")]
 
 
 def test_holdout_parts_are_disjoint_and_complete():

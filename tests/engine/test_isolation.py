@@ -86,7 +86,9 @@ def test_a_run_stopped_in_a_corpus_keeps_the_groups_that_are_whole(write_config,
     lines = ["a" * 999] * 1199 + ["b" * 999]  # 1,049 of them make a shard
     (tmp_path / "x.txt").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "y.txt").write_text("aa\n", encoding="utf-8")
-    corpora = "  c: {source: text, path: '?.txt', document: line}\n  later: {source: sample, part: hostile}"
+    corpora = (
+        "  c: {source: text, path: '?.txt', document: line, group: '{stem}'}\n  later: {source: sample, part: hostile}"
+    )
     tokenizers = f"{GOOD}\n  stop: {{backend: RaisesKeyboardInterrupt}}\n  last: {{backend: utf16_units}}"
     config = write_config(corpora, tokenizers, "[compression, roundtrip, pairs]", "[html, md, csv]")
     stopped = tokbench.run(config, tmp_path / "out", workers=0)

@@ -127,7 +127,7 @@ def config(tmp_path, write_config, stored, monkeypatch):
     for name in "xyz":
         (tmp_path / f"{name}.txt").write_text(f"one text of {name}\nab abc\n", encoding="utf-8")
     return write_config(
-        "  c: {source: text, path: '?.txt', document: line}",
+        "  c: {source: text, path: '?.txt', document: line, group: '{stem}'}",
         "  bytes: {backend: utf8_bytes}\n  naive: {backend: naive_bpe, engine: python, train: {corpus: c, vocab_size: 260}}",
         "[compression, fertility, roundtrip]",
         "[csv, md]",

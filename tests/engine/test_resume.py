@@ -22,7 +22,9 @@ def start(install, stored, write_config, tmp_path, monkeypatch):
         (tmp_path / f"{number:02}.txt").write_text(f"text {number}\nab\n", encoding="utf-8")
     slow = "backend: counting, slow: 0.05"
     tokenizers = f"  one: {{{slow}}}\n  two: {{{slow}, name: two, train: {{corpus: c, vocab_size: 300}}}}"
-    path = write_config("  c: {source: text, path: '??.txt', document: line}", tokenizers, "[compression, roundtrip]")
+    path = write_config(
+        "  c: {source: text, path: '??.txt', document: line, group: '{stem}'}", tokenizers, "[compression, roundtrip]"
+    )
 
     def run(*options):
         command = [sys.executable, "-m", "tokbench", "run", str(path), "-o", str(tmp_path / "out"), "-w2", *options]

@@ -33,7 +33,7 @@ def lines(tmp_path):
     (tmp_path / "q.txt").write_text(
         "".join(f"x{k}{' b' if k % 6 == 5 else ''} ca\n" for k in range(30)), encoding="utf-8"
     )
-    return "  c: {source: text, path: '?.txt', document: line}"
+    return "  c: {source: text, path: '?.txt', document: line, group: '{stem}'}"
 
 
 def of(results, tokenizer, metric, group="*"):

@@ -100,7 +100,7 @@ def test_what_a_tokenizer_says_of_its_identity_counts(counting, write_config, co
 def test_one_file_of_many(counting, write_config, tmp_path):
     for number in range(12):
         (tmp_path / f"{number:03}.txt").write_text(f"text {number}\nmore\n", encoding="utf-8")
-    path = write_config(corpora="  c: {source: text, path: '???.txt', document: line}", tokenizers=ONE)
+    path = write_config(corpora="  c: {source: text, path: '???.txt', document: line, group: '{stem}'}", tokenizers=ONE)
     run(path)
     assert encoded() == 24
     (tmp_path / "004.txt").write_text("edited\nmore\nand more\n", encoding="utf-8")

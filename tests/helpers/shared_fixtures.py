@@ -237,7 +237,7 @@ def interruptible():
 def corpus(tmp_path):
     (tmp_path / "x.txt").write_text("aaa\naca\n", encoding="utf-8")
     (tmp_path / "y.txt").write_text("aa\nabc\n", encoding="utf-8")
-    return "  c: {source: text, path: '?.txt', document: line}"
+    return "  c: {source: text, path: '?.txt', document: line, group: '{stem}'}"
 
 
 def cell(results, tokenizer, metric, group=WHOLE):

@@ -12,8 +12,7 @@ from shared_fixtures import problems
 import tokbench
 from tokbench.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
-from tokbench.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.sources.parquet import ParquetOptions, ParquetSource
+from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench.sources.text import TextOptions, TextSource
 
 BAD = b"one\nb\xffad \xe2\x82\nthree\n"
@@ -62,7 +61,7 @@ def test_bad_bytes_in_a_treebank(tmp_path):
 def test_rows_with_bad_text(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"text": "a\xff"}\n{"text": null}\n{"text": "\\ud83d!"}\n{"text": null}\n')
-    source = JsonlSource(JsonlOptions(path=path, errors="replace", nulls="skip"))
+    source = RowFiles("jsonl", RowFileOptions(path=path, errors="replace", nulls="skip"))
     assert [(each.text, each.key) for each in source.documents()] == [("a\ufffd", "1"), ("\ufffd!", "3")]
     assert [note.split(": ")[-1].replace(str(path), "") for note in source.notes] == [
         "1, the first at :1:12",
@@ -71,9 +70,9 @@ def test_rows_with_bad_text(tmp_path):
     ]
     (tmp_path / "empty.jsonl").write_text("{}\n", encoding="utf-8")
     with pytest.raises(tokbench.InputError, match="has no field 'text'"):
-        texts(JsonlSource(JsonlOptions(path=tmp_path / "empty.jsonl", nulls="skip")))
+        texts(RowFiles("jsonl", RowFileOptions(path=tmp_path / "empty.jsonl", nulls="skip")))
     with pytest.raises(tokbench.InputError, match=r":2: field 'text' is null; .*nulls: skip"):
-        texts(JsonlSource(JsonlOptions(path=path, errors="skip")))
+        texts(RowFiles("jsonl", RowFileOptions(path=path, errors="skip")))
 
 
 @pytest.fixture
@@ -90,12 +89,12 @@ def bad_parquet(tmp_path):
 
 
 def test_parquet_with_bad_text(bad_parquet):
-    options = {"path": bad_parquet / "*.parquet", "nulls": "skip"}
-    source = ParquetSource(ParquetOptions(**options, errors="skip"))
+    options = {"path": bad_parquet / "*.parquet", "nulls": "skip", "group": "{stem}"}
+    source = RowFiles("parquet", RowFileOptions(**options, errors="skip"))
     assert [(each.text, each.key) for each in source.documents()] == [("good", "1"), ("bd", "2"), ("é", "4")]
     assert [note.rpartition("/")[2] for note in source.notes] == ["r.parquet:2", "r.parquet:3", "s.parquet"]
     with pytest.raises(tokbench.InputError, match=r"r\.parquet:2: .*errors: replace"):
-        texts(ParquetSource(ParquetOptions(**options)))
+        texts(RowFiles("parquet", RowFileOptions(**options)))
 
 
 def test_nulls_of_a_dataset(tmp_path):

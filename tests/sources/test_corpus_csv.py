@@ -5,11 +5,9 @@ import io
 import json
 
 import pytest
-from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.main import tokbench as command
-from tokbench.sources.csv import CsvOptions, CsvSource
+from tokbench.sources.rows import CsvOptions, RowFiles
 
 TEXTS = ["née; an egg", 'two\nlines, and a "quote"', "a\ttab"]
 
@@ -60,24 +58,17 @@ def test_tables_give_the_numbers_of_rows(tmp_path, name, form, options):
 def test_damaged_tables_are_refused(tmp_path, data, options, where, says):
     (tmp_path / "t.csv").write_bytes(data)
     with pytest.raises(tokbench.InputError) as caught:
-        list(CsvSource(CsvOptions(path=tmp_path / "t.csv", **options)).documents())
+        list(RowFiles("csv", CsvOptions(path=tmp_path / "t.csv", **options)).documents())
     [problem] = caught.value.problems
     assert problem.where == f"{tmp_path / 't.csv'}{where}"
     assert says in problem.message
-
-
-def test_show_reads_a_folder_of_tables(tmp_path):
-    table(tmp_path / "a.csv")
-    outcome = CliRunner().invoke(command, ["show", "-f", str(tmp_path), "-t", "utf8_bytes", "--json"])
-    assert outcome.exit_code == 0, outcome.output
-    assert [shown["text"] for shown in json.loads(outcome.stdout)["texts"]] == TEXTS
 
 
 @pytest.mark.parametrize(("errors", "texts"), [("replace", ["na\ufffdve", "two"]), ("skip", ["nave", "two"])])
 def test_bad_bytes_of_a_table(tmp_path, errors, texts):
     (tmp_path / "empty.csv").touch()
     (tmp_path / "rows.csv").write_bytes(b"text,n\nna\xefve,1\ntwo,2\n")
-    source = CsvSource(CsvOptions(path=tmp_path / "*.csv", errors=errors))
+    source = RowFiles("csv", CsvOptions(path=tmp_path / "*.csv", errors=errors, group="all"))
     assert [document.text for document in source.documents()] == texts
     bad, empty = sorted(source.notes)
     assert ("not UTF-8" in bad and bad.endswith("rows.csv:2"), empty.endswith("empty.csv")) == (True, True)

@@ -36,14 +36,6 @@ def test_frames_of_zstandard_are_one_file_and_a_part_of_one_is_none(tmp_path):
         file.read()
 
 
-@pytest.mark.parametrize(("suffix", "harm"), [(".gz", lambda data: data[:-9]), (".zst", lambda data: b"none of it")])
-def test_a_damaged_file_is_told(tmp_path, suffix, harm):
-    path = tmp_path / f"a.txt{suffix}"
-    path.write_bytes(harm(PACK[suffix](b"some text\n" * 1000)))
-    with pytest.raises(tokbench.InputError, match=rf"a\.txt{suffix}: is damaged or cut off"):
-        list(TextSource(TextOptions(path=path, document="line")).documents())
-
-
 def test_a_language_without_data_is_told(write_config, tmp_path):
     (tmp_path / "en.txt").write_text("a\n", encoding="utf-8")
     (tmp_path / "fi.txt").write_text("\n", encoding="utf-8")

@@ -5,10 +5,8 @@ import json
 import pytest
 
 import tokbench
-from tokbench.sources.csv import CsvOptions, CsvSource
 from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
-from tokbench.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.sources.parquet import ParquetOptions, ParquetSource
+from tokbench.sources.rows import CsvOptions, RowFileOptions, RowFiles
 
 ROWS = [
     {"id": "x", "text": "unkind words!", "lang": "en", "pieces": [["un", "kind"], ["word", "s"], ["!"]]},
@@ -28,7 +26,9 @@ def refused(source):
 
 
 def test_segments_are_gold_words_and_morphemes(tmp_path):
-    one, other = JsonlSource(JsonlOptions(path=jsonl(tmp_path, *ROWS), segments="pieces", group="{lang}")).documents()
+    one, other = RowFiles(
+        "jsonl", RowFileOptions(path=jsonl(tmp_path, *ROWS), segments="pieces", group="{lang}")
+    ).documents()
     assert one.gold.words == ((0, 6), (7, 12), (12, 13))
     assert one.gold.punctuation == (False, False, True)
     assert one.gold.morphemes == (2, 11)
@@ -45,7 +45,7 @@ def test_segments_are_gold_words_and_morphemes(tmp_path):
 )  # fmt: skip
 def test_segments_that_are_wrong(tmp_path, segments, says):
     path = jsonl(tmp_path, ROWS[1] | {"s": ["né"]}, {"text": "unkind", "s": segments})
-    message = refused(JsonlSource(JsonlOptions(path=path, segments="s")))
+    message = refused(RowFiles("jsonl", RowFileOptions(path=path, segments="s")))
     assert message.startswith(f"{path}:2: field 's' {says}")
 
 
@@ -60,13 +60,13 @@ def parquet(tmp_path, rows, row_group=100):
 def open_rows(kind, tmp_path, rows, **options):
     """Open rows as files of every kind."""
     if kind == "jsonl":
-        return JsonlSource(JsonlOptions(path=jsonl(tmp_path, *rows), **options))
+        return RowFiles("jsonl", RowFileOptions(path=jsonl(tmp_path, *rows), **options))
     if kind == "parquet":
-        return ParquetSource(ParquetOptions(path=parquet(tmp_path, rows), **options))
+        return RowFiles("parquet", RowFileOptions(path=parquet(tmp_path, rows), **options))
     if kind == "csv":
         lines = [",".join(rows[0]), *(",".join(value or "" for value in row.values()) for row in rows)]
         (tmp_path / "r.csv").write_text("\n".join(lines), encoding="utf-8")
-        return CsvSource(CsvOptions(path=tmp_path / "r.csv", **options))
+        return RowFiles("csv", CsvOptions(path=tmp_path / "r.csv", **options))
     pytest.importorskip("datasets").Dataset.from_list(rows).save_to_disk(str(tmp_path / "r"))
     return DatasetsSource(DatasetsOptions(path=tmp_path / "r", **options))
 
@@ -92,25 +92,17 @@ def test_rows_are_grouped_by_their_language_unless_a_group_is_given(tmp_path, ki
 def test_parquet_gives_what_jsonl_gives(tmp_path):
     rows = [row | {"id": f"{row['id']}{k}", "unused": [k]} for k in range(70) for row in ROWS]
     options = {"key": "id", "segments": "pieces", "group": "{lang}-{stem}"}
-    found = list(ParquetSource(ParquetOptions(path=parquet(tmp_path, rows), **options)).documents())
-    same = list(JsonlSource(JsonlOptions(path=jsonl(tmp_path, *rows), **options)).documents())
+    found = list(RowFiles("parquet", RowFileOptions(path=parquet(tmp_path, rows), **options)).documents())
+    same = list(RowFiles("jsonl", RowFileOptions(path=jsonl(tmp_path, *rows), **options)).documents())
     assert len(found) == 140
     assert [each._replace(origin="") for each in found] == [each._replace(origin="") for each in same]
     assert found[139].origin == "r.parquet:140"
 
 
-def test_parquet_that_is_wrong(tmp_path):
-    path = parquet(tmp_path, [{"text": "a"}, {"text": None}])
-    assert (
-        refused(ParquetSource(ParquetOptions(path=path)))
-        == f"{path}:2: field 'text' is null; leave such rows out with the option 'nulls: skip'"
-    )
-    message = refused(ParquetSource(ParquetOptions(path=path, text="txt")))
+def test_a_column_that_is_not_there(tmp_path):
+    path = parquet(tmp_path, [{"text": "a"}])
+    message = refused(RowFiles("parquet", RowFileOptions(path=path, text="txt")))
     assert message == f"{path}: has no column 'txt'; did you mean 'text'?"
-    path.write_bytes(b"not parquet")
-    assert refused(ParquetSource(ParquetOptions(path=path))).startswith(
-        f"{path}: is not a Parquet file that can be read"
-    )
 
 
 @pytest.fixture

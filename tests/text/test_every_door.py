@@ -19,6 +19,7 @@ import zstandard
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.command import texts_by_group
+from tokbench.engine.workers.executor import Executor
 from tokbench.plugin import InputError, silent
 from tokbench.text.find import find_texts
 
@@ -75,9 +76,17 @@ ODD: dict[str, tuple[bytes, int | str]] = {
     "a.tsv.gz": (gzip.compress(table("\t")), SIZE),
     "utf16.csv": (table(",").decode().encode("utf-16"), SIZE),
     "a.conllu": (WORDS, 6),
+    "mark.conllu": (b"\xef\xbb\xbf" + WORDS, 6),
     "de.py": (b"x = 1\n", 6),
+    "rows.json": (rows(), SIZE),
+    "large.parquet": (parquet(TEXTS, pa.large_string()), SIZE),
+    "dictionary.parquet": (parquet(TEXTS, pa.dictionary(pa.int32(), pa.string())), SIZE),
+    "not_packed.txt.gz": (b"one\n", 4),
+    "members.txt.gz": (gzip.compress(b"one\n") + gzip.compress(b"two\n"), 8),
+    "skipped.txt.zst": (b"\x50\x2a\x4d\x18\1\0\0\0x" + zstandard.compress(b"one\n"), 4),
     "empty.txt": (b"", "empty"),
     "empty.jsonl": (b"", "empty"),
+    "header.csv": (b"id,text\n", "empty"),
     "utf16.txt": ("née\n".encode("utf-16"), "UTF-16 text, not text in UTF-8; convert it with: iconv"),
     "latin.txt": ("née\nvoilà\n".encode("latin-1"), "not UTF-8: byte 0xe9 (invalid continuation byte); mend the file with: iconv"),
     "zeros.txt": (b"\xff\0\0\0\1\2", "a binary file (byte 2 is zero), not text in UTF-8; leave it out"),
@@ -86,23 +95,35 @@ ODD: dict[str, tuple[bytes, int | str]] = {
     "a.png": (b"\x89PNG\r\n\x1a\n\0\0", "a PNG image, not text in UTF-8; extract the text first"),
     "a.docx": (OFFICE, "an office document, not text in UTF-8; extract the text first"),
     "a.txt.bz2": (b"BZh91AY&SY\0", "packed with bzip2, not text in UTF-8; unpack it first"),
+    "damaged.txt.zst": (zstandard.compress(b"one")[:4] + b"none of it", "damaged or cut off"),
     "cut.txt.gz": (gzip.compress(b"one two\n" * 99)[:-9], "damaged or cut off"),
     "lone.jsonl": (rows("text", "half \ud83d"), "field 'text' holds a lone surrogate, so it is not Unicode"),
     "number.jsonl": (b'{"text": 5}\n', "field 'text' is not a string"),
     "nested.jsonl": (b'{"text": {"text": "a"}}\n', "field 'text' is not a string"),
     "null.jsonl": (b'{"text": null, "body": "a"}\n', "field 'text' is null; leave such rows out with the option 'nulls: skip'"),
     "none.jsonl": (b'{"x": "a"}\n', "has no field 'text', 'content', 'body' or 'sentence'; it has x"),
-    "list.jsonl": (b'["a"]\n', "not a JSON object"),
+    "list.jsonl": (b'["a"]\n', "not a JSON object; write an object a line"),
+    "array.jsonl": (b'[\n{"text": "a"}\n]\n', "not JSON: Expecting value; write an object a line"),
+    "list.parquet": (parquet([["a"]], pa.list_(pa.string())), "field 'text' is not a string"),
+    "a.tar.gz": (gzip.compress(b"a.txt".ljust(257, b"\0") + b"ustar".ljust(300, b"\0")), "a tar file, not text in UTF-8; unpack it first"),
     "bad.jsonl": (b'{"text": "a"}\n{"text": \n', "not JSON: Expecting value"),
     "bytes.parquet": (parquet([b"a"], pa.binary()), "field 'text' is not a string"),
     "null.parquet": (parquet(["a", None], pa.string()), "field 'text' is null; leave such rows out"),
-    "torn.parquet": (parquet(TEXTS, pa.string())[:-9], "is not a Parquet file that can be read"),
+    "torn.parquet": (parquet(TEXTS, pa.string())[:-9], "not a Parquet file that can be read"),
     "ragged.csv": (b"id,text\n1\n", "has not as many fields as the header"),
     "torn.conllu": (b"# text = a\n1\ta\n", "has 2 columns, CoNLL-U has 10"),
 }  # fmt: skip
 """Files, each with the bytes of its documents, or what every door says."""
 
-SOURCES = {"jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "csv", "parquet": "parquet", "conllu": "conllu"}
+SOURCES = {
+    "json": "jsonl",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "csv": "csv",
+    "tsv": "csv",
+    "parquet": "parquet",
+    "conllu": "conllu",
+}
 
 
 def invoke(*arguments):
@@ -164,6 +185,13 @@ def pinned(path):
 def grouped(path):
     """The texts that the configuration of ``tokbench new`` reads; of plain text its lines."""
     return sum(len(text.encode()) for texts in texts_by_group(str(path)).values() for text in texts)
+
+
+@pytest.fixture(autouse=True)
+def no_process(monkeypatch):
+    """Let the doors work in this process, which does not take seconds to start."""
+    pool = Executor.pool
+    monkeypatch.setattr(Executor, "pool", lambda _, limits, progress: pool(Executor(0), limits, progress))
 
 
 DOORS = {
@@ -233,6 +261,30 @@ def test_what_a_folder_gives_and_what_it_leaves_out(tmp_path):
     assert list(find_texts([str(tmp_path / "L*")]).files) == [tmp_path / "LICENSE"], "a pattern names it"
 
 
+FAULTY = {
+    "bad.txt": b"one\nn\xe9e\n",
+    "bad.jsonl": b'{"text": "a"}\n{"text": \n',
+    "cut.txt.gz": gzip.compress(b"one two\n")[:-9],
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("door", ["cost", "show", "new", "total"])
+def test_doors_that_advise_leave_a_faulty_file_of_a_folder_out(door, name, tmp_path):
+    folder = write(tmp_path, {"in/good.txt": b"one", f"in/{name}": FAULTY[name]}) / "in"
+    assert outcome(door, folder) == 3
+    assert name in str(outcome(door, folder / name)), "named itself, it is refused"
+
+
+@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("door", ["count", "train"])
+def test_doors_that_make_something_of_all_text_stop_at_a_faulty_file(door, name, tmp_path):
+    folder = write(tmp_path, {"in/good.txt": b"one", "in/a.pdf": PDF, f"in/{name}": FAULTY[name]}) / "in"
+    assert name in str(outcome(door, folder))
+    (folder / name).unlink()
+    assert outcome(door, folder) == 3, "what is no text is left out"
+
+
 @pytest.mark.parametrize("inside", [[], ["sub"]])
 def test_an_empty_folder_has_no_files(tmp_path, inside):
     folder = tmp_path / "in"
@@ -250,11 +302,25 @@ def configuration_of(folder):
     return {"schema": "tokbench/1", "name": "odd", "corpora": {"c": corpus}, "tokenizers": {"b": "utf8_bytes"}, "metrics": ["compression"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["rows.jsonl", "packed.jsonl.zst", "a.parquet", "a.conllu", "mark.txt"])
-def test_standard_input_is_read_by_its_content(name):
+UNNAMED = {"array.jsonl", "list.jsonl", "none.jsonl", "number.jsonl", "nested.jsonl", "null.jsonl", "bad.jsonl", "utf16.csv", "ragged.csv", "torn.conllu"}  # fmt: skip
+"""Files that are not of their format without its name: other text, or refused for another reason."""
+
+COMMANDS = {"cost": ["cost", "-"], "show": ["show"], "count": ["count", "-", "--processes", "1", "--log", "none"]}
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if name not in UNNAMED])
+def test_standard_input_is_read_by_its_content(name, tmp_path):
     data, expected = ODD[name]
-    outcome = CliRunner().invoke(command, ["cost", "-t", "utf8_bytes", "--json"], input=data)
-    assert json.loads(outcome.stdout)["tokenizers"][0]["tokens"] == expected
+    for door, asked in COMMANDS.items():
+        more = ["-o", str(tmp_path / "out.counts")] if door == "count" else ["-t", "utf8_bytes"]
+        outcome = CliRunner().invoke(command, [*asked, *more, "--json"], input=data)
+        if isinstance(expected, str):
+            assert expected in str(outcome.exception), door
+        else:
+            facts = json.loads(outcome.stdout)
+            texts = facts.get("texts", ())
+            shown = sum(len(text["tokenizers"][0]["tokens"]) for text in texts)
+            assert (facts["tokenizers"][0]["tokens"] if door == "cost" else facts.get("bytes", shown)) == expected, door
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ class Document(NamedTuple):
 class Source(Protocol):
     """An opened corpus: every reading gives the same documents.
 
-    It may have ``notes`` for readers of the results, :class:`HasFiles`, and ``document_limit``, which a run sets: the
-    bytes of the longest document.
+    It may have ``notes`` for readers of the results, :class:`HasFiles`, and what a run sets: ``document_limit``, the
+    bytes of the longest document, and ``parallel``, whether its groups are translations.
     """
 
     @property

@@ -123,6 +123,8 @@ class Corpus:
     ) -> None:
         if hasattr(source, "document_limit"):
             source.document_limit = document_limit
+        if hasattr(source, "parallel"):
+            source.parallel = parallel
         self._spool: Spool | None = None
         self.name = name
         self.source = source

@@ -20,6 +20,7 @@ from tokbench.foundation.errors import InputError, did_you_mean, one_line
 from tokbench.foundation.store import default_folder, open_store
 from tokbench.registry.plugins import Registry
 from tokbench.registry.tokenizer_names import Resolved
+from tokbench.text.find import template_of
 from tokbench.text.formats import FIELDS
 from tokbench.text.given import check_text, columns_of, refuse_collection
 from tokbench.tokenizers.options import GivenOptions
@@ -88,7 +89,7 @@ def _corpus(name: str, value: Any) -> Any:
     if not columns:
         refuse_collection(value, place)
     languages = [field for field in LANGUAGE_FIELDS if field in columns and "group" not in keys]
-    keys.setdefault("group", "{lang}" if languages else str(name).replace("{", "{{").replace("}", "}}"))
+    keys.setdefault("group", "{lang}" if languages else template_of(str(name)))
     rows = _rows(place, value, keys, columns, languages)
     if languages:
         rows = ({**row, "lang": row_language(row) or str(name)} for row in rows)

@@ -19,9 +19,11 @@ class ConlluOptions(GroupedFileOptions):
 class ConlluSource(GroupedFilesSource):
     """The sentences of CoNLL-U files, in the order of the files' names."""
 
+    form = "conllu"
+
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group = readable_name(path.name), self._group_of[path]
-        with self.reading(path, "conllu") as reader:
+        with self.reading(path) as reader:
             for number, sentence in enumerate(sentences(reader), 1):
                 key = sentence.sent_id or str(number)
                 yield Document(sentence.text, group, key, f"{name}:{sentence.line}", sentence.gold())

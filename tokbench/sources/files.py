@@ -7,8 +7,9 @@ import string
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -18,7 +19,7 @@ from tokbench.corpus.languages import did_you_mean_group
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import TextReader, reading
 from tokbench.text.faults import EMPTY, Errors, Faults, readable_name
-from tokbench.text.find import find_files, group_names
+from tokbench.text.find import ONE_GROUP, file_groups, find_files, group_names
 from tokbench.text.formats import Format
 from tokbench.text.opening import plain_name
 from tokbench.tokenizers.options import FilesPath, Options
@@ -44,13 +45,6 @@ class FileChoice(Options):
             msg = f"{files} match {str(pattern)!r}, and 'endings' and 'leave_out' leave none of them"
             raise InputError([Problem("", msg)])
         return taken
-
-
-MANY_FILES: Final = 300
-"""With more files, a file is not a group by default."""
-
-ONE_GROUP: Final = "files"
-"""Not a language code."""
 
 
 def check_template(template: str, known: Collection[str] = ()) -> str:
@@ -106,34 +100,44 @@ class GroupedFileOptions(PathOptions):
     """Options of a source of files that have a group each."""
 
     group: FileGroup = Field(
-        default="{stem}",
-        description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}, {language} (of programs)",
+        default="",
+        description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}, {language} (of programs); "
+        "default: the language in the names of files, that of programs, and one group for all others",
     )
     groups: tuple[str, ...] = Field(default=(), description="groups to read, such as [en, de]; default: all")
 
 
 class SourceFiles(ABC):
-    """The chosen files of a source in the order of their names, and the template of their groups.
+    """The chosen files of a source in the order of their names. A source adds ``documents_of`` a file."""
 
-    By default very many files are one group; a note says so. A source adds ``documents_of`` a file.
-    """
-
+    form: Format = "text"
     document_limit = DOCUMENT_LIMIT
+    parallel = False
 
     def __init__(self, options: PathOptions) -> None:
         self._path, self.licence = options.path, options.licence
         self._unread, self.faults = Faults(), Faults(options.errors)
         self._paths = options.chosen(find_files(options.path, options.get, self._unread), options.path)
-        self._group, self._group_notes = options.group, list[str]()
-        if len(self._paths) > MANY_FILES and options.model_fields_set.isdisjoint({"group", "groups"}):
-            why = f"{len(self._paths):,} files are one group, {ONE_GROUP!r}, because 'group' is not given"
-            self._group_notes = [f"{why}; for a group of each file write group: '{self._group}'"]
-            self._group = ONE_GROUP
+        self._group, self._wanted = options.group, tuple[str, ...]()
+
+    @cached_property
+    def _group_of(self) -> dict[Path, str]:
+        """The groups of files by the template, or by :func:`file_groups`; in parallel text every file has one."""
+        if self._group:
+            return {path: self._group.format_map(group_names(path)) for path in self._paths}
+        stems = bool(self._wanted) and ONE_GROUP not in self._wanted
+        return file_groups(self._paths, programs=self.form == "text", each=self.parallel or stems)
 
     @property
     def notes(self) -> Sequence[str]:
         """For the reader of the results, after a reading."""
-        return [*self._group_notes, *self._unread.notes, *self.faults.notes]
+        return [*self._group_notes(), *self._unread.notes, *self.faults.notes]
+
+    def _group_notes(self) -> Iterator[str]:
+        others = 0 if self._group else sum(group == ONE_GROUP for group in self._group_of.values())
+        if others:
+            why = f"{others:,} files are one group, {ONE_GROUP!r}, because their names are no languages"
+            yield f"{why}; for a group of each file write group: '{{stem}}'"
 
     def documents(self) -> Iterator[Document]:
         self.faults = Faults(self.faults.errors)
@@ -144,9 +148,9 @@ class SourceFiles(ABC):
             if not number:
                 self.faults.add(EMPTY, readable_name(path))
 
-    def reading(self, path: Path, form: Format) -> AbstractContextManager[TextReader]:
-        """Open a file as one of a format."""
-        return reading(path, form, self.document_limit, self.faults)
+    def reading(self, path: Path) -> AbstractContextManager[TextReader]:
+        """Open a file in the format of the source."""
+        return reading(path, self.form, self.document_limit, self.faults)
 
     @abstractmethod
     def documents_of(self, path: Path) -> Iterator[Document]:
@@ -158,19 +162,14 @@ class SourceFiles(ABC):
 
 
 class GroupedFilesSource(SourceFiles):
-    """The files of a source with a group each.
-
-    Raises:
-        InputError: a wanted group has no file.
-    """
+    """The files of a source with a group each; an InputError if a wanted group has no file."""
 
     def __init__(self, options: GroupedFileOptions) -> None:
         super().__init__(options)
-        files = [(path, self._group.format_map(group_names(path))) for path in self._paths]
-        groups, wanted = {group for _, group in files}, options.groups
+        self._wanted = wanted = options.groups
+        groups = set(self._group_of.values()) if wanted else set[str]()
         if lacking := [name for name in wanted if name not in groups]:
             start = f"no file of {str(options.path)!r} gives the group"
             raise InputError([Problem("", f"{start} {name!r}; {did_you_mean_group(name, groups)}") for name in lacking])
-        self._files = [(path, group) for path, group in files if not wanted or group in wanted]
-        self._paths = [path for path, _ in self._files]
-        self._group_of = dict(self._files)
+        if wanted:
+            self._paths = [path for path in self._paths if self._group_of[path] in wanted]

@@ -1,20 +1,22 @@
-"""Makes documents of rows with named fields."""
+"""The sources ``jsonl``, ``csv`` and ``parquet``: rows with named fields, of which each is a document."""
 
 from __future__ import annotations
 
+import codecs
 import string
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from tokbench.corpus.contract import Document, Gold
+from tokbench.corpus.contract import CorpusSpec, Document, Gold
 from tokbench.corpus.languages import LANGUAGE_FIELDS, row_language
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
 from tokbench.text.faults import Nulls
-from tokbench.text.find import file_names
+from tokbench.text.find import file_names, template_of
 from tokbench.text.formats import Format
 from tokbench.text.gold import AlignmentError, gold_segments
 from tokbench.text.rows import Row, RowForm, rows_of
@@ -37,33 +39,60 @@ class RowOptions(Options):
 
 
 class RowFileOptions(RowOptions, PathOptions):
-    """Options of a source that reads rows from files."""
+    """Options of ``source: jsonl`` and ``source: parquet``."""
 
     group: RowGroup = Field(
-        default="{stem}",
-        description="group name from {stem} or any field; default: the field lang or language, or else {stem}",
+        default="",
+        description="group name from {stem} or any field; default: the field lang or language, or else the language in "
+        "the file's name, and one group for all others",
+    )
+
+
+def _known(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name if encoding else ""
+    except LookupError as error:
+        raise ValueError(f"Python has no encoding {encoding!r}; write one such as cp1252") from error
+
+
+class CsvOptions(RowFileOptions):
+    """Options of ``source: csv``."""
+
+    delimiter: str = Field(
+        default="",
+        max_length=1,
+        description="what separates fields; default: comma, semicolon or tab, by which the header has most",
+    )
+    quotes: str = Field(default='"', max_length=1, description="what encloses a field; empty: nothing does")
+    encoding: Annotated[str, AfterValidator(_known)] = Field(
+        default="", description="such as cp1252; default: UTF-16 if a byte order mark says so, or UTF-8"
     )
 
 
 class RowFiles(SourceFiles):
-    """The files of a source of rows."""
+    """The rows of files; of Parquet only the columns of the options are read."""
 
-    form: ClassVar[Format]
-
-    def __init__(self, options: RowFileOptions) -> None:
+    def __init__(self, form: Format, options: RowFileOptions) -> None:
         super().__init__(options)
-        self._options = options
+        self.form, self._options = form, options
 
     def documents_of(self, path: Path) -> Iterator[Document]:
-        names, fields = file_names(path), row_fields(self._options, self._group)
-        how = self.row_form(tuple(name for name in fields if name not in names))
-        how = how._replace(optional=LANGUAGE_FIELDS if by_language(self._options) else ())
-        with self.reading(path, self.form) as reader:
-            rows = RowDocuments(self._options, self._group, names, reader.place)
+        options, names = self._options, file_names(path)
+        group = self._group or template_of(self._group_of[path])
+        others = tuple(name for name in row_fields(options, group) if name not in names)
+        table = options if isinstance(options, CsvOptions) else CsvOptions(path=path)
+        how = RowForm(
+            options.text,
+            options.nulls,
+            others,
+            LANGUAGE_FIELDS if by_language(options) else (),
+            table.delimiter,
+            table.quotes,
+            table.encoding,
+        )
+        with self.reading(path) as reader:
+            rows = RowDocuments(options, group, names, reader.place)
             yield from map(rows.document, rows_of(reader, how))
-
-    def row_form(self, fields: tuple[str, ...]) -> RowForm:
-        return RowForm(self._options.text, self._options.nulls, fields)
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
@@ -123,3 +152,20 @@ def _gold(text: str, segments: Any, name: str, where: str) -> Gold:
     except AlignmentError as error:
         message = f"field {name!r} does not spell the text: {error}; write the morphemes as they are in the text"
         raise InputError([Problem(where, message)]) from error
+
+
+_SUMMARIES: Final[Mapping[Format, str]] = {
+    "jsonl": "JSON Lines files",
+    "csv": "tables in CSV and TSV, a document a row; spreadsheets' exports, too",
+    "parquet": "a column of Parquet files, streamed; needs the extra parquet",
+}
+
+SPECS: Final = [
+    CorpusSpec(
+        name=form,
+        summary=summary,
+        open=partial(RowFiles, form),
+        options=CsvOptions if form == "csv" else RowFileOptions,
+    )
+    for form, summary in _SUMMARIES.items()
+]

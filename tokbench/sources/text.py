@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource
 from tokbench.text.cuts import Cut
 from tokbench.text.faults import readable_name
-from tokbench.text.find import file_names
+from tokbench.text.find import file_names, parts_that_name
 
 
 class TextOptions(GroupedFileOptions):
@@ -31,11 +32,14 @@ class TextSource(GroupedFilesSource):
     def __init__(self, options: TextOptions) -> None:
         super().__init__(options)
         self._options = options
-        self._shared = shared_keys(self._files, self._group)
+
+    @cached_property
+    def _shared(self) -> dict[Path, str]:
+        return shared_keys([(path, self._group_of[path]) for path in self._paths], self._group)
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group, how = readable_name(path.name), self._group_of[path], self._options.document
-        with self.reading(path, "text") as reader:
+        with self.reading(path) as reader:
             for line, text, end in reader.documents(how):
                 if how == "file":
                     yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
@@ -52,6 +56,7 @@ def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, 
     {PosixPath('ch1.de'): 'ch1', PosixPath('ch1.en'): 'ch1'}
     """
     used = {name for _, name, _, _ in string.Formatter().parse(template) if name}
+    used = used if template else set(parts_that_name(dict(files)))
     used |= {"stem", "suffix"} if "name" in used else set()
     used |= {"suffix"} if "language" in used else set()
     used |= {"stem"} if used & {"first", "last"} else set()

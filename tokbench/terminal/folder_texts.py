@@ -15,8 +15,8 @@ from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.report.number_format import byte_size
 from tokbench.text.faults import readable_name
-from tokbench.text.find import FoundTexts, find_texts, group_names, no_text
-from tokbench.text.formats import ROWS, Format, ending_of
+from tokbench.text.find import ONE_GROUP, FoundTexts, file_groups, find_texts, no_text, parts_that_name, template_of
+from tokbench.text.formats import Format, ending_of
 from tokbench.tokenizers.options import GivenOptions
 
 _MANY: Final = 20
@@ -49,8 +49,6 @@ class _Kind(NamedTuple):
     source: Format
     language: str = ""
     """Of a folder that has its prose in folders."""
-    group: str = ""
-    """The template of the language of rows."""
 
 
 class Texts(NamedTuple):
@@ -61,9 +59,12 @@ class Texts(NamedTuple):
     kinds: dict[_Kind, list[Path]]
 
 
-def read_texts(texts: str) -> Texts:
-    """Read every file of a folder, recursively, or of a glob pattern; an InputError if none has text."""
-    found, root = find_texts([texts]), Path(texts)
+def read_texts(texts: str, *, complete: bool = False) -> Texts:
+    """Read every file of a folder, recursively, or of a glob pattern; an InputError if none has text.
+
+    Files with a fault are left out, unless all text is needed.
+    """
+    found, root = find_texts([texts], complete=complete), Path(texts)
     pattern = f"{glob.escape(root.as_posix())}/**/*" if root.is_dir() else texts
     inner = {file: Path(os.path.relpath(file, found.root)) for file in found.files}
     deep = {path.parts[0] for path in inner.values() if len(path.parts) > 2 and is_language(path.parts[0])}  # noqa: PLR2004
@@ -73,11 +74,10 @@ def read_texts(texts: str) -> Texts:
         first = inner[file].parts[0]
         try:
             kind = _Kind(is_code, source, first if first in deep and source == "text" and not is_code else "")
-            read.kinds.setdefault(_with_group(file, kind), []).append(file)
+            _groups(file, source)  # which reads all of it
+            read.kinds.setdefault(kind, []).append(file)
         except InputError as error:
-            if file == root:
-                raise
-            found.leave_out(file, error.problems[0].message)
+            found.fault(file, error)
     if not read.kinds:
         raise found.nothing(texts)
     return read
@@ -95,23 +95,13 @@ def opened(source: str, keys: Mapping[str, Any]) -> Any:
     return _spec(source).open(_spec(source).options(**keys))
 
 
-def _with_group(path: Path, kind: _Kind) -> _Kind:
-    """Return the kind with the language field, if every row has one; an InputError if the file cannot be read."""
-    for group in ("{lang}", "{language}") if kind.source in ROWS else ():
-        try:
-            _groups(path, kind.source, group)
-        except InputError:
-            continue
-        return kind._replace(group=group)
-    _groups(path, kind.source)
-    return kind
-
-
 @cache
-def _groups(path: Path, source: str, group: str = "{stem}") -> frozenset[str]:
+def _groups(path: Path, source: str) -> frozenset[str]:
+    """Return the groups of a file; empty for its own. An InputError if it cannot be read."""
     lines = {"document": "line"} if source == "text" else {}
-    documents = opened(source, {"path": glob.escape(str(path)), "group": group, **lines}).documents()
-    if groups := frozenset(document.group for document in documents):
+    documents = opened(source, {"path": glob.escape(str(path)), **lines}).documents()
+    own = file_groups([path], programs=source == "text")[path]
+    if groups := frozenset(document.group if document.group != own else "" for document in documents):
         return groups
     raise no_text(readable_name(path))
 
@@ -119,38 +109,35 @@ def _groups(path: Path, source: str, group: str = "{stem}") -> frozenset[str]:
 def corpora_of(texts: Texts) -> dict[str, FolderCorpus]:
     """Return the corpora of texts: prose and rows by language, and code by programming language."""
     corpora: dict[str, FolderCorpus] = {}
-    languages = any(kind.language for kind in texts.kinds)
+    beside_languages = any(kind.language for kind in texts.kinds)
     for kind, files in sorted(texts.kinds.items()):
-        named = [group_names(path) for path in files]
-        part = "language" if kind.is_code else _naming_part(named, beside_languages=languages)
-        whole = "" if part else kind.source if kind.source != "text" else "prose"  # the one group of all its files
+        default = file_groups(files, programs=kind.source == "text", each=beside_languages)
+        if kind.language:
+            default = dict.fromkeys(files, kind.language)
         groups: dict[str, list[Path]] = {}
-        for path, names in zip(files, named, strict=True):
-            own = [kind.language or whole or str(names[part])]
-            for group in _groups(path, kind.source, kind.group) if kind.group else own:
-                groups.setdefault(group, []).append(path)
+        for path, own in default.items():
+            for group in _groups(path, kind.source):
+                groups.setdefault(group or own, []).append(path)
+        if {*groups} == {ONE_GROUP}:
+            groups = {"prose" if kind.source == "text" else kind.source: files}
+            default = dict.fromkeys(files, *groups)
         name = "code" if kind.is_code else kind.source if kind.source != "text" else kind.language or "prose"
         number = 1 + sum(known.partition("_")[0] == name for known in corpora)
         name += f"_{number}" if number > 1 else ""
         inside = texts.found.root / kind.language
         pattern = f"{glob.escape(inside.as_posix())}/**/*" if kind.language else texts.pattern
-        keys = {"path": pattern, "group": kind.language or kind.group or whole or f"{{{part}}}"}
+        keys = {"path": pattern, **_group_key(default, groups)}
         corpora[name] = FolderCorpus(kind.source, keys, kind.is_code, dict(sorted(groups.items())))
     return corpora
 
 
-def _naming_part(files: Sequence[Mapping[str, object]], *, beside_languages: bool) -> str:
-    """Return the part of the paths that names the language of most files; of all files if it ends the stem.
-
-    Empty if none does: then all files are one group. Beside folders of languages the stem picks them from the others.
-    """
-    best, most = "stem" if beside_languages or len(files) == 1 else "", 0
-    for part in ("parent", "stem", "suffix", "last", "first"):
-        languages = [name for parts in files if is_language(name := str(parts[part]))]
-        needed = len(files) if part in {"first", "last"} else 0 if len(set(languages)) > 1 else len(files) / 2
-        if most < len(languages) >= needed:
-            best, most = part, len(languages)
-    return best
+def _group_key(files: Mapping[Path, str], groups: Collection[str]) -> dict[str, str]:
+    """Return the key of groups in a configuration; none if only the default gives them."""
+    if {*groups} != {*files.values()}:
+        return {}
+    named = [f"{{{part}}}" for part in parts_that_name(files)]
+    templates = named or [template_of(group) for group in groups if len(groups) == 1]
+    return {"group": templates[0]} if templates else {}
 
 
 def documents_of_code(files: int, holdout: float) -> str:

@@ -103,6 +103,7 @@ def sentences(reader: TextReader) -> Iterator[Sentence]:
     sentence: Sentence | None = None
     for number, ended in reader.lines():
         line = ended.removesuffix("\n").removesuffix("\r")
+        line = line.removeprefix("\ufeff") if number == 1 else line
         if not line.strip():
             if sentence:
                 sentence.close()

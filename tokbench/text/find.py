@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tokbench.corpus.languages import is_language, language_names
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import reading
 from tokbench.text.faults import Faults, kind_of_path, readable_name
-from tokbench.text.formats import Format, ending_of, named_format, refuse_zeros
+from tokbench.text.formats import Format, NotTextError, ending_of, named_format, refuse_zeros
 from tokbench.text.opening import STDIN, plain_name
 from tokbench.text.remote_files import fetch
 
@@ -28,6 +29,18 @@ class FoundTexts:
     root: Path = field(default_factory=Path)
     files: dict[Path, Format] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    named: frozenset[Path] = frozenset()
+    complete: bool = False
+    """Whether all text is needed, because a table or a tokenizer is made of it."""
+
+    def fault(self, path: Path, error: InputError) -> None:
+        """Leave out a file of a folder or a pattern, with the reason.
+
+        The error is raised if the file is named itself, or if all text is needed and the file is not merely no text.
+        """
+        if path in self.named or (self.complete and not isinstance(error, NotTextError)):
+            raise error
+        self.leave_out(path, error.problems[0].message.removeprefix("is "))
 
     def leave_out(self, path: Path, reason: str) -> None:
         self.files.pop(path, None)
@@ -37,7 +50,7 @@ class FoundTexts:
     def notes(self) -> Iterator[str]:
         """Yield lines on the files that are left out, with the reasons."""
         if self.left_out:
-            yield "left out:"
+            yield f"left out ({sum(map(len, self.left_out.values())):,}):"
         for reason, names in self.left_out.items():
             more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
             yield f"  {', '.join(names[:_FEW])}{more}: {reason}"
@@ -52,21 +65,22 @@ class FoundTexts:
 
 def no_text(name: str) -> InputError:
     """Return the error about a file without text."""
-    return InputError([Problem(name, "is empty: no text in it")])
+    return NotTextError([Problem(name, "is empty: no text in it")])
 
 
-def find_texts(names: Sequence[str]) -> FoundTexts:
+def find_texts(names: Sequence[str], *, complete: bool = False) -> FoundTexts:
     """Find the files with text of names: files, folders, patterns, addresses, and ``-`` for standard input.
 
     Of a folder, files are left out that are hidden, empty, not text, or of an unknown ending; of a pattern those that
-    are empty or not text. What is named itself must be text.
+    are empty or not text. What is named itself must be text. :meth:`FoundTexts.fault` decides on files with a fault.
 
     Raises:
         InputError: nothing is there, or no text in it.
     """
-    whole = FoundTexts(_root(Path(names[0])) if len(names) == 1 else Path())
+    named = frozenset(map(Path, names))
+    whole = FoundTexts(_root(Path(names[0])) if len(names) == 1 else Path(), named=named, complete=complete)
     for name in names:
-        found = FoundTexts(_root(Path(name)))
+        found = FoundTexts(_root(Path(name)), named=named, complete=complete)
         _find(name, found)
         if not found.files:
             raise found.nothing(name)
@@ -99,9 +113,7 @@ def _find(name: str, found: FoundTexts) -> None:
         try:
             found.files[file] = _format_of(file, in_folder=is_folder)
         except InputError as error:
-            if file == path:
-                raise
-            found.leave_out(file, error.problems[0].message.removeprefix("is "))
+            found.fault(file, error)
 
 
 def _format_of(file: Path, *, in_folder: bool) -> Format:
@@ -113,7 +125,7 @@ def _format_of(file: Path, *, in_folder: bool) -> Format:
             refuse_zeros(reader.head, reader.place)
             known = f"unknown ending .{ending_of(file)}" if ending_of(file) else "no ending"
             message = f"{known}; rename prose to .txt and code to its ending, or name files by a pattern"
-            raise InputError([Problem(reader.place, message)])
+            raise NotTextError([Problem(reader.place, message)])
         return reader.form
 
 
@@ -185,3 +197,57 @@ def group_names(path: Path) -> dict[str, object]:
     names = file_names(path)
     suffix = str(names["suffix"])
     return {**names, "language": programming_language(suffix) or suffix}
+
+
+_PARTS: Final = ("parent", "stem", "suffix", "last", "first")
+
+ONE_GROUP: Final = "files"
+"""Not a language code."""
+
+
+def file_groups(paths: Sequence[Path], *, programs: bool = True, each: bool = False) -> dict[Path, str]:
+    """Return the groups of files for which none is given: by the language in their names, and all others as one.
+
+    With ``programs``, these are grouped by programming language. With ``each``, other files are a group each.
+
+    >>> list(file_groups([Path(name) for name in ("de.txt", "en.txt", "faq.txt", "log.txt", "a.py")]).values())
+    ['de', 'en', 'files', 'files', 'python']
+    >>> list(file_groups([Path("faq.txt"), Path("log.txt")], each=True).values()), file_groups([Path("x/log.txt")])
+    (['faq', 'log'], {PosixPath('x/log.txt'): 'log'})
+    """
+    named = {path: group_names(path) for path in paths}
+    code = [path for path in paths if programs and programming_language(str(named[path]["suffix"]))]
+    others = [path for path in paths if path not in set(code)]
+    part = _naming_part([named[path] for path in others])
+    called = {path: str(named[path][part]) for path in others}
+    known = language_names(called.values())
+    rest = {path for path, name in called.items() if not is_language(name) and name not in known}
+    if len(rest) > 1 and not each:
+        called |= dict.fromkeys(rest, ONE_GROUP)
+    return {path: called.get(path) or str(named[path]["language"]) for path in paths}
+
+
+def parts_that_name(groups: Mapping[Path, str]) -> list[str]:
+    """Return the parts of the files' names that are their groups.
+
+    >>> parts_that_name({Path("x/de.txt"): "de", Path("x/en.txt"): "en"})
+    ['stem', 'last', 'first']
+    """
+    named = [(group_names(path), group) for path, group in groups.items()]
+    return [part for part in (*_PARTS, "language") if all(names[part] == group for names, group in named)]
+
+
+def template_of(group: str) -> str:
+    """Return the template of a group that is always the same."""
+    return group.replace("{", "{{").replace("}", "}}")
+
+
+def _naming_part(files: Sequence[Mapping[str, object]]) -> str:
+    """Return the part of the paths that names the language of most files; of all files if it ends the stem."""
+    best, most = "stem", 0
+    for part in _PARTS:
+        languages = [name for parts in files if is_language(name := str(parts[part]))]
+        needed = len(files) if part in {"first", "last"} else 0 if len(set(languages)) > 1 else len(files) / 2
+        if most < len(languages) >= needed:
+            best, most = part, len(languages)
+    return best

@@ -33,6 +33,10 @@ _PARQUET: Final = b"PAR1\x15"
 _WORD_LINE: Final = re.compile(rb"(?:#[^\n]*\r?\n)*1(?:-\d+)?(?:\t[^\t\n]*){9}\r?\n")
 
 
+class NotTextError(InputError):
+    """A file is empty, or holds something else than text."""
+
+
 def ending_of(path: Path) -> str:
     """Return the ending of a name without that of a packed file, in lower case.
 
@@ -56,36 +60,44 @@ def named_format(path: Path) -> Format | None:
 def format_of(path: Path, head: bytes, place: str, wanted: Format | None = None) -> Format:
     """Return the format of a file with these first bytes.
 
-    Parquet is known by them, other formats by the ending; where that is unknown, JSON Lines and CoNLL-U are known by
-    their first line. An InputError with ``place`` if it is not text, or Parquet where another format is wanted.
+    Parquet is known by them, other formats by the ending. Where that is unknown, JSON Lines, CoNLL-U and tables with a
+    column of ``FIELDS`` are known by their first line, and so are JSON Lines in ``.json``. An InputError with ``place``
+    if it is not text, or Parquet where another format is wanted.
     """
     if head.startswith(_PARQUET) and wanted in {None, "parquet"}:
         return "parquet"
     named = wanted or named_format(path)
     refuse_binary(head, place, utf16=named == "csv")
-    return named or _sniffed(head)
+    if named and (wanted or ending_of(path) != "json"):
+        return named
+    sniffed = _sniffed(head)
+    return sniffed if sniffed == "jsonl" or not named else named
 
 
 def refuse_binary(head: bytes, place: str, *, utf16: bool = False) -> None:
     """Raise an InputError with advice if a file begins like one that is not text."""
     kind = kind_of_bytes(head)
     if kind and not (utf16 and kind.name.startswith("UTF-16")):
-        raise InputError([Problem(place, f"is {kind.name}, not text in UTF-8; {kind.advice}")])
+        raise NotTextError([Problem(place, f"is {kind.name}, not text in UTF-8; {kind.advice}")])
 
 
 def refuse_zeros(head: bytes, place: str) -> None:
     """Raise an InputError if a file that is not UTF-8 has zeros; in UTF-8 they are text."""
     if zero := head[:_HEAD].find(0) + 1:
         message = f"is a binary file (byte {zero:,} is zero), not text in UTF-8; leave it out"
-        raise InputError([Problem(place, message)])
+        raise NotTextError([Problem(place, message)])
 
 
 def _sniffed(head: bytes) -> Format:
-    lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 2)[:-1]  # whole lines
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    lines = head.split(b"\n", 2)[:-1]  # whole lines
     try:
         rows = [json.loads(line) for line in lines if line.strip()]
     except ValueError:
         rows = []
     if rows and all(isinstance(row, dict) and any(isinstance(row.get(name), str) for name in FIELDS) for row in rows):
         return "jsonl"
-    return "conllu" if _WORD_LINE.match(head) else "text"
+    if _WORD_LINE.match(head):
+        return "conllu"
+    header = next((line.strip().split(mark) for line in lines[:1] for mark in (b",", b";", b"\t") if mark in line), [])
+    return "csv" if any(name.encode() in header for name in FIELDS) else "text"

@@ -20,7 +20,11 @@ STDIN_NAME: Final = "standard input"
 BUFFER: Final = 1 << 16
 """Bytes that can be looked at before they are read."""
 
-_PACKED: Final = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+_PACKED: Final = {
+    b"\x1f\x8b": ".gz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    **{bytes([0x50 + number, 0x2A, 0x4D, 0x18]): ".zst" for number in range(16)},  # a frame that is skipped
+}
 _LARGEST_WINDOW: Final = 1 << 31
 """The largest that the format's own program writes; the library's limit is 128 MB by default."""
 
@@ -67,7 +71,7 @@ class _StandardInput(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[ByteStream]:
-    """Open a file as a stream of bytes, unpacked if its first bytes or its name say that it is packed.
+    """Open a file as a stream of bytes, unpacked if its first bytes say that it is packed, whatever its name.
 
     Raises:
         InputError: at once or while reading: the file is unreadable, damaged or cut off, or needs a Zstandard library.
@@ -79,7 +83,7 @@ def opened(path: Path) -> Iterator[ByteStream]:
             raw = _StandardInput() if path == STDIN else path.open("rb", buffering=0)
             file = stack.enter_context(ByteStream(raw))
             head = file.peek(4)
-            packed = next((suffix for magic, suffix in _PACKED.items() if head.startswith(magic)), path.suffix)
+            packed = next((suffix for magic, suffix in _PACKED.items() if head.startswith(magic)), "")
             if packed == ".gz":
                 file = ByteStream(stack.enter_context(gzip.GzipFile(fileobj=file)), file)
             elif packed == ".zst":

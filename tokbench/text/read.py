@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from tokbench.foundation.errors import InputError
@@ -39,9 +38,7 @@ def read_texts(names: Sequence[str]) -> ReadTexts:
                 raise no_text(name)
         except InputError as error:
             read.documents.pop(name, None)
-            if path in map(Path, names):
-                raise
-            read.found.leave_out(path, error.problems[0].message)
+            read.found.fault(path, error)
     if not read.documents:
         raise read.found.nothing(", ".join(names))
     return read

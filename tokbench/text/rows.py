@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
@@ -18,7 +19,10 @@ from tokbench.text.formats import FIELDS
 _ROWS: Final = 1024
 _BUFFER: Final = 1 << 20
 """Of a column; by default Arrow reads whole columns."""
+_LIMIT: Final = re.compile("size limit|exceed|too (large|long|big|many)|overflow|capacity|larger than", re.IGNORECASE)
+"""What pyarrow says of a sound file that is too large for it."""
 _LONGEST_FIELD: Final = (1 << 31) - 1
+_A_LINE: Final = "write an object a line, of an array for example with: jq -c '.[]'"
 _BOMS: Final = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -58,7 +62,7 @@ def text_of_row(row: Any, form: RowForm, faults: Faults, where: Place) -> str | 
     'née'
     """
     if not isinstance(row, dict | Mapping):  # a dict first, which is quick to tell
-        raise _refused(where, "not a JSON object")
+        raise _refused(where, f"not a JSON object; {_A_LINE}")
     name = form.text or next(filter(row.__contains__, FIELDS), "")
     if name not in row:
         wanted = f"{name!r}" if name else "'text', 'content', 'body' or 'sentence'"
@@ -80,10 +84,12 @@ def _refused(where: Place, message: str) -> InputError:
 
 def parse_row(line: str | bytes, where: Place) -> Any:
     """Return the row of a line of JSON; an InputError with its place and column."""
+    start, end = ("[", "\r\n") if isinstance(line, str) else (b"[", b"\r\n")
     try:
-        return parse_json(line)
+        return parse_json(line.rstrip(end))  # type: ignore[arg-type]
     except TextError as error:
-        raise InputError([Problem(f"{where()}:{error.column}", error.message)]) from error
+        advice = f"; {_A_LINE}" if line.startswith(start) else ""  # type: ignore[arg-type]
+        raise InputError([Problem(f"{where()}:{error.column}", error.message + advice)]) from error
 
 
 def rows_of(reader: TextReader, how: RowForm) -> Iterator[Row]:
@@ -141,7 +147,7 @@ def _table(reader: TextReader, file: io.TextIOWrapper, how: RowForm, encoding: s
 
 def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
     try:
-        from pyarrow import ArrowException, default_memory_pool
+        from pyarrow import ArrowCapacityError, ArrowException, ArrowNotImplementedError, default_memory_pool
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         message = "is a Parquet file, which needs pyarrow: pip install 'tokbench[parquet]'"
@@ -161,8 +167,11 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
                 for values in _batch_rows(batch, text, reader, number):
                     number += 1
                     yield Row(number, values)
-    except (ArrowException, OSError) as error:
-        message = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it again"
+    except (ArrowException, OSError, MemoryError) as error:
+        said = " ".join(str(error).split()) or "out of memory"
+        message = f"is not a Parquet file that can be read ({said}); write it again"
+        if isinstance(error, MemoryError | ArrowCapacityError | ArrowNotImplementedError) or _LIMIT.search(said):
+            message = f"is beyond what pyarrow can read ({said}); write it with smaller row groups and pages"
         raise InputError([Problem(reader.place, message)]) from error
     finally:
         default_memory_pool().release_unused()  # or Arrow keeps it for the tables that may come

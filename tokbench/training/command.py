@@ -175,7 +175,7 @@ def _from_options(
         corpora: dict[str, GivenOptions] = {"counts": {"source": "counts", "path": counts, "evaluate": False}}
     else:
         assert text
-        texts = read_texts(text)
+        texts = read_texts(text, complete=True)
         for line in texts.found.notes():
             say(line, err=True)
         corpora = {name: entry(corpus, texts, Path(), holdout=holdout) for name, corpus in corpora_of(texts).items()}

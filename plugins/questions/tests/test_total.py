@@ -16,8 +16,10 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.command import texts_by_group
 from tokbench.plugin import Encoded
+from tokbench.text.cuts import reading
+from tokbench.text.find import find_texts
 from tokbench_questions.commands.total import total as command
-from tokbench_questions.total import estimate, files_of, read_blocks, total
+from tokbench_questions.total import estimate, files_of, places_of_blocks, total
 
 
 def sample_folder(folder):
@@ -29,9 +31,11 @@ def sample_folder(folder):
 
 
 def blocks(path, size):
-    [file], _ = files_of(str(path))
+    [file] = files_of(find_texts([str(path)]))
     number = -(-file.size // size)
-    return [block for _, block in read_blocks(file._replace(blocks=number), range(number))]
+    with reading(path) as reader:
+        data = reader.file.read()
+    return [data[begin:end] for begin, end in places_of_blocks(file._replace(blocks=number), data, range(number))]
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
@@ -156,7 +160,7 @@ class Remembering:
 def test_interval_covers_the_truth_of_ten_corpora(data, tmp_path):
     tokenizer, repeats, covered = Remembering(tokbench.load("gpt-4o")), 200, []
     for corpus, where, share in ten_corpora(data, tmp_path):
-        files, _ = files_of(str(where))
+        files = files_of(find_texts([str(where)]))
         truth = estimate(files, tokenizer, 1, 0).tokens
         found = [estimate(files, tokenizer, share, seed) for seed in range(repeats)]
         inside = sum(one.low <= truth <= one.high for one in found) / repeats

@@ -10,7 +10,6 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,12 +17,12 @@ from typing import IO, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import InputError, TextError, Tokenizer, decode_utf8, encode_batch, opened
-from tokbench.text.cuts import reading
-from tokbench.text.faults import Faults
-from tokbench.text.find import find_texts
+from tokbench.plugin import InputError, TextError, Tokenizer, decode_utf8, encode_batch
+from tokbench.text.cuts import reading, shown_name
+from tokbench.text.faults import Faults, Nulls
+from tokbench.text.find import FoundTexts, find_texts, no_text
 from tokbench.text.formats import FIELDS, Format, ending_of, refuse_zeros
-from tokbench.text.opening import STDIN
+from tokbench.text.opening import BUFFER, STDIN
 from tokbench.text.read import documents_in
 from tokbench.text.rows import RowForm, parse_row, text_of_row
 from tokbench_questions.named import load
@@ -35,6 +34,7 @@ _BLOCKS: Final = 400
 _FEWEST: Final = 40
 _SMALLEST, _LARGEST = 1 << 10, 1 << 16
 _PER_STRATUM: Final = 3
+_USUAL: Final = RowForm()
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,22 @@ class CorpusFile(NamedTuple):
     row: int
     """The size of the row of JSON to which a byte belongs, on average; 0 for text."""
     blocks: int = 1
+    data: mmap | bytes | None = None
+    """Of standard input, which can be read once."""
+
+
+class _FaultyFileError(Exception):
+    """Its arguments are the path of the file, and the fault."""
 
 
 def total(
-    corpus: str, tokenizer: Tokenizer | str, *, sample: float = 0.01, seed: int = 0, field: str = ""
+    corpus: str,
+    tokenizer: Tokenizer | str,
+    *,
+    sample: float = 0.01,
+    seed: int = 0,
+    field: str = "",
+    nulls: Nulls = "error",
 ) -> CorpusTotal:
     r"""Estimate the tokens of a corpus from a random sample of its blocks.
 
@@ -96,11 +108,15 @@ def total(
     each; else folders and endings, or endings.
 
     Args:
-        corpus: a file, a folder or a glob pattern: text, JSON rows, CSV, Parquet or CoNLL-U, packed or not.
+        corpus: a file, a folder, a glob pattern or ``-``: text, JSON rows, CSV, Parquet or CoNLL-U, packed or not.
         tokenizer: a tokenizer, or a name for :func:`tokbench.load`.
         sample: the share of the blocks to read; at least 40 blocks of a kilobyte are.
         seed: decides the sample.
         field: of the text in rows, by default ``text``, ``content``, ``body`` or ``sentence``.
+        nulls: rows whose text is null: ``error`` or ``skip``.
+
+    Raises:
+        InputError: what is named cannot be read. Files of a folder that have a fault in the sample are left out.
 
     A small corpus is counted as a whole:
 
@@ -113,12 +129,23 @@ def total(
     """
     if not 0 < sample <= 1:
         raise InputError(f"a sample of {sample:.2%} is not between 0 and 100 %; give a share such as 1%")
-    files, left_out = files_of(corpus, field)
-    return replace(estimate(files, load(tokenizer), sample, seed, field), left_out=tuple(left_out))
+    found, how, model = find_texts([corpus]), RowForm(field, nulls), load(tokenizer)
+    files = files_of(found, how)
+    while files:
+        try:
+            answer = estimate(files, model, sample, seed, how)
+        except _FaultyFileError as error:
+            path, fault = error.args
+            found.fault(path, fault)
+            files = [file for file in files if file.path != path]
+        else:
+            left_out = (f"{', '.join(names)}: {reason}" for reason, names in found.left_out.items())
+            return replace(answer, left_out=tuple(left_out))
+    raise found.nothing(corpus)
 
 
 def estimate(
-    files: Sequence[CorpusFile], tokenizer: Tokenizer, sample: float, seed: int, field: str = ""
+    files: Sequence[CorpusFile], tokenizer: Tokenizer, sample: float, seed: int, how: RowForm = _USUAL
 ) -> CorpusTotal:
     """Estimate the tokens of files, as :func:`total` does."""
     size = sum(file.size for file in files)
@@ -126,40 +153,45 @@ def estimate(
     cut = [file._replace(blocks=math.ceil(file.size / max(block, file.row))) for file in files]
     share, random = max(sample, _FEWEST / sum(file.blocks for file in cut)), np.random.default_rng(seed)
     strata = [
-        _stratum(name, some, list(_sample(some, share, random, tokenizer, field)))
+        _stratum(name, some, list(_sample(some, share, random, tokenizer, how)))
         for name, some in _strata(cut if share < 1 else files, share).items()
     ]
     tokens, reach, read = sum(x.tokens for x in strata), _reach(strata), sum(x.read for x in strata)
     return CorpusTotal(tokens, tokens - reach, tokens + reach, size, read, tuple(strata))
 
 
-def files_of(corpus: str, field: str = "") -> tuple[list[CorpusFile], list[str]]:
-    """Return the files of a file, folder or pattern, and lines on those that are left out."""
-    found = find_texts([corpus])
+def files_of(found: FoundTexts, how: RowForm = _USUAL) -> list[CorpusFile]:
+    """Return the files of texts that can be read."""
     files = []
-    for path in found.files:
-        data, form = _content(path, field)
+    for path in list(found.files):
+        try:
+            data, form = _content(path, how)
+        except InputError as error:
+            found.fault(path, error)
+            continue
         inner = path.relative_to(found.root) if found.root in path.parents else Path(path.name)
-        rows = [len(row) for row in data[:_ROWS_HEAD].split(b"\n")] if form != "text" else [0]
+        rows = [len(row) for row in data[:_ROWS_HEAD].split(b"\n")]
         ending = f"*.{name}" if (name := ending_of(path)) else "*"
         kinds = (str(inner), str(Path(*inner.parts[:-1][:1], ending)), ending)
-        files.append(CorpusFile(path, kinds, len(data), sum(row**2 for row in rows) // max(sum(rows), 1)))
-    return files, [f"{', '.join(names)}: {reason}" for reason, names in found.left_out.items()]
+        row = max(1, sum(row**2 for row in rows) // max(sum(rows), 1)) if form != "text" else 0
+        kept = data if path == STDIN else None
+        files.append(CorpusFile(path, kinds, len(data), row, data=kept))
+    return files
 
 
-def _content(path: Path, field: str) -> tuple[mmap | bytes, Format]:
+def _content(path: Path, how: RowForm) -> tuple[mmap | bytes, Format]:
     """Map a file into memory, so that only what is used of it is read; what is packed or a table is written before."""
-    if path == STDIN:
-        raise InputError("standard input can be read once; write it to a file first")
     with reading(path) as reader, TemporaryFile() as written:
         plain: IO[bytes] = reader.file if reader.path and reader.form in {"text", "jsonl"} else written
         if reader.form not in {"text", "jsonl"}:
-            for document in documents_in(reader, RowForm(field)):
-                written.write(json.dumps({field or FIELDS[0]: document.text}).encode() + b"\n")
+            for document in documents_in(reader, how):
+                written.write(json.dumps({how.text or FIELDS[0]: document.text}).encode() + b"\n")
         elif not reader.path:
             shutil.copyfileobj(reader.file, written)
         size = plain.seek(0, os.SEEK_END)
-        return mmap(plain.fileno(), 0, access=ACCESS_READ) if size else b"", reader.form
+        if not size:
+            raise no_text(reader.place)
+        return mmap(plain.fileno(), 0, access=ACCESS_READ), reader.form
 
 
 def _strata(files: Sequence[CorpusFile], share: float) -> Mapping[str, list[CorpusFile]]:
@@ -174,25 +206,31 @@ def _strata(files: Sequence[CorpusFile], share: float) -> Mapping[str, list[Corp
 
 
 def _sample(
-    files: Sequence[CorpusFile], share: float, random: np.random.Generator, tokenizer: Tokenizer, field: str
+    files: Sequence[CorpusFile], share: float, random: np.random.Generator, tokenizer: Tokenizer, how: RowForm
 ) -> Iterator[tuple[int, int]]:
     """Draw blocks, and yield the bytes and the tokens of each."""
     ends = np.cumsum([file.blocks for file in files])
     wanted = min(int(ends[-1]), max(_PER_STRATUM, round(share * ends[-1])))
     drawn = np.sort(random.choice(ends[-1], wanted, replace=False))
     for file, end, numbers in zip(files, ends, np.split(drawn, np.searchsorted(drawn, ends)), strict=False):
-        for begin, block in read_blocks(file, (numbers - end + file.blocks).tolist(), field):
-            _, offsets = encode_batch(tokenizer, list(_documents(file, begin, block, field)))
-            yield len(block), int(offsets[-1])
+        if not numbers.size:
+            continue
+        try:
+            data = file.data or _content(file.path, how)[0]
+            for begin, after in places_of_blocks(file, data, (numbers - end + file.blocks).tolist()):
+                _, offsets = encode_batch(tokenizer, list(_documents(file, data, range(begin, after), how)))
+                yield after - begin, int(offsets[-1])
+        except InputError as error:
+            raise _FaultyFileError(file.path, error) from error
 
 
-def read_blocks(file: CorpusFile, numbers: Sequence[int], field: str = "") -> Iterator[tuple[int, bytes]]:
-    """Yield some blocks of a file with their places; all of them are the file.
+def places_of_blocks(file: CorpusFile, data: mmap | bytes, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield where some blocks of a file begin and end; all of them are the file.
 
     Block ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
     begins at a character; rows are never cut, so that a block may be empty.
     """
-    data, size = _content(file.path, field)[0] if numbers else b"", math.ceil(file.size / file.blocks)
+    size = math.ceil(file.size / file.blocks)
 
     def edge(place: int) -> int:
         if place == 0:
@@ -202,32 +240,32 @@ def read_blocks(file: CorpusFile, numbers: Sequence[int], field: str = "") -> It
         there = range(file.size if file.row else place, file.size)
         return next((spot for spot in there if data[spot] & 0xC0 != 0x80), file.size)  # noqa: PLR2004
 
-    for number in numbers:
-        begin = edge(number * size)
-        yield begin, data[begin : edge((number + 1) * size)]
+    yield from ((edge(number * size), edge((number + 1) * size)) for number in numbers)
 
 
-def _documents(file: CorpusFile, begin: int, block: bytes, field: str) -> Iterator[str]:
+def _documents(file: CorpusFile, data: mmap | bytes, places: range, how: RowForm) -> Iterator[str]:
     """Yield the texts of a block: all of it, or the text of each row."""
-    for data in filter(bytes.strip, io.BytesIO(block)) if file.row else [block]:
-        where = partial(_place, file.path, begin + block.find(data))
-        try:
-            text = decode_utf8(data)
-        except TextError as error:
-            with reading(file.path) as reader:
-                refuse_zeros(reader.head, reader.place)
-            place, _, line = where().rpartition(":")
-            text = Faults().mended(data, error.at(place, int(line)))  # which is strict, and raises
-        if file.row:
-            text = text_of_row(parse_row(text, where), RowForm(field), Faults(), where) or ""
-        if text:
-            yield text
+    name, at, faults = shown_name(file.path), places.start, Faults()
 
+    def line_number() -> int:
+        return data[:at].count(_LINE_END) + 1
 
-def _place(path: Path, byte: int) -> str:
-    """Return a file and the line of a byte."""
-    with opened(path) as file:
-        return f"{path}:{file.read(byte).count(_LINE_END) + 1}"
+    def where() -> str:
+        return f"{name}:{line_number()}"
+
+    block = data[at : places.stop]
+    for part in io.BytesIO(block) if file.row else [block]:
+        if part.strip() or not file.row:
+            try:
+                text: str | None = decode_utf8(part)
+            except TextError as error:
+                refuse_zeros(data[:BUFFER], name)
+                text = faults.mended(part, error.at(name, line_number()))  # which is strict, and raises
+            if file.row:
+                text = text_of_row(parse_row(text or "", where), how, faults, where)
+            if text:
+                yield text
+        at += len(part)
 
 
 def _stratum(name: str, files: Sequence[CorpusFile], counted: Sequence[tuple[int, int]]) -> Stratum:

@@ -107,7 +107,7 @@ def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: d
         pattern = resolve_pattern(given["pattern"])
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
-    found = find_texts(texts)
+    found = find_texts(texts, complete=True)
     for line in found.notes():
         say(line, err=True)
     total = sum(path.stat().st_size for path in found.files if path.is_file())

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench import plugin
+from tokbench.text.cuts import shown_name
+from tokbench.text.find import no_text
 from tokbench.text.opening import STDIN
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.counts.count import BlockCounter
@@ -210,7 +212,8 @@ def count(task: Task, report: Report) -> Counted:
     """Count files into a table.
 
     Raises:
-        InputError: a file cannot be read, is not text, or the disk is full; what was counted stays for the next call.
+        InputError: a file cannot be read, is not text, or none has text, or the disk is full; what was counted stays
+            for the next call.
         BackendUnavailable: DuckDB or pyarrow is not installed.
     """
     with engine(task.memory, task.folder / "spill"):
@@ -229,6 +232,9 @@ def count(task: Task, report: Report) -> Counted:
     amount = Amount()
     for one in journal.written:
         amount.add(one.amount)
+    if not amount.documents and not amount.faults.met:
+        shutil.rmtree(task.folder)
+        raise no_text(", ".join(map(shown_name, task.files)))
     facts = CountFacts(
         resolve_pattern(task.reading.pattern),
         amount.documents,

@@ -122,6 +122,7 @@ class PieceReader:
         others = tuple(name.partition("[")[0] for name in fields if name not in file_names(self._path))
         self._form = RowForm(how.field, how.nulls, others)
         self.amount, self.read = Amount(faults=Faults(how.errors)), 0
+        self._start, self._stretch, self._lines, self._chars = 0, b"", 0, 0  # lines, characters of a line: before it
 
     def __iter__(self) -> Iterator[Block]:
         piece, size = self._piece, self._piece.size
@@ -133,6 +134,8 @@ class PieceReader:
                 for start, data in self._stretches(reader):
                     self.read = reader.file.place - piece.start
                     size = size if reader.path else start + len(data)
+                    if self._path == STDIN:
+                        self._go_on(start, data)
                     yield from self._rows(start, data) if reader.form == "jsonl" else self._text(start, data)
             else:
                 for size, blocks in self._table(reader):  # noqa: B007
@@ -228,14 +231,23 @@ class PieceReader:
             return self.amount.faults.mended(data, plugin.Problem(self._where(start + error.start), message)).encode()
         return data
 
+    def _go_on(self, start: int, data: bytes) -> None:
+        """Remember a stretch, because standard input cannot be read again for the place of a fault."""
+        ended, line_end, rest = self._stretch.rpartition(b"\n")
+        self._lines += ended.count(b"\n") + len(line_end)
+        self._chars = len(rest.decode("utf-8", "replace")) + (0 if line_end else self._chars)
+        self._start, self._stretch = start, data
+
     def _where(self, byte: int, *, column: bool = True) -> str:
+        lines, chars = (self._lines, self._chars) if self._path == STDIN else (0, 0)
         if self._path == STDIN:
-            return f"{self._reader.place}, byte {byte + 1:,}"
-        with plugin.opened(self._path) as file:
-            before = file.read(byte)
-        lines = before.split(b"\n")
-        inside = f":{len(lines[-1].decode('utf-8', 'replace')) + 1}" if column else ""
-        return f"{self._reader.place}:{len(lines)}{inside}"
+            before = self._stretch[: byte - self._start]
+        else:
+            with plugin.opened(self._path) as file:
+                before = file.read(byte)
+        *ended, last = before.split(b"\n")
+        inside = f":{len(last.decode('utf-8', 'replace')) + (0 if ended else chars) + 1}" if column else ""
+        return f"{self._reader.place}:{lines + len(ended) + 1}{inside}"
 
     def _rows(self, start: int, data: bytes) -> Iterator[Block]:
         texts: list[str] = []

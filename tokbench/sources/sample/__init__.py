@@ -18,7 +18,7 @@ from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.corpus.languages import did_you_mean_group
 from tokbench.foundation.errors import InputError
 from tokbench.tokenizers.options import Options
-from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench.sources.text import TextOptions, TextSource
 
 __all__ = ["SampleOptions", "SampleSource", "SPEC"]
@@ -61,8 +61,8 @@ class SampleSource:
             for document in TextSource(TextOptions(path=_HERE / "code/*.txt", document="file")).documents():
                 yield document._replace(group=document.key.partition("_")[0])
         if self._part in {"all", "hostile"}:
-            options = JsonlOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
-            for document in JsonlSource(options).documents():
+            options = RowFileOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
+            for document in RowFiles("jsonl", options).documents():
                 yield document._replace(group=f"hostile-{document.group}")
         if self._part == "conversations":
             yield from _conversations()

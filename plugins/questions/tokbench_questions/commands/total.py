@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -25,10 +26,17 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 @click.option("--sample", default="1%", callback=_share, show_default=True, help="The share of the blocks to read.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
 @click.option("--field", default="", help="The field with the text of rows [default: text, content, …].")
+@click.option(
+    "--nulls",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="What to do with rows whose text is null.",
+)
 @json_option
 @common_options
-def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, as_json: bool) -> None:
-    """Estimate the tokens of CORPUS, a file, a folder or a pattern, from a sample of its blocks.
+def total(corpus: str, tokenizer: str, *, as_json: bool, **given: Any) -> None:
+    """Estimate the tokens of CORPUS, a file, a folder, a pattern or -, from a sample of its blocks.
 
     Text, JSON rows, CSV, Parquet and CoNLL-U are read, packed or not. Of a large plain file of text or JSON rows only
     the sampled blocks are read; others are unpacked as a whole.
@@ -37,7 +45,7 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
     """
     from tokbench_questions.total import total as estimate
 
-    answer = estimate(corpus, tokenizer, sample=sample, seed=seed, field=field)
+    answer = estimate(corpus, tokenizer, **given)
     if as_json:
         print_json({"corpus": corpus, "tokenizer": tokenizer, **asdict(answer)})
         return
@@ -54,7 +62,7 @@ def total(corpus: str, tokenizer: str, sample: float, seed: int, field: str, *, 
         say(f"and {len(answer.strata) - _MOST:,} more: --json")
     if answer.left_out:
         say("\n  ".join(["left out:", *answer.left_out]))
-    if answer.read > 2 * sample * answer.bytes:
+    if answer.read > 2 * given["sample"] * answer.bytes:
         say("more than the sample asked for was read: at least 40 blocks are, and 3 of each row above")
     if reach:
         say("a cut between two blocks may add a token; the interval does not include it")

@@ -136,7 +136,7 @@ class MorphemesSource(GroupedFilesSource):
 
     def _rows(self, path: Path) -> Iterator[tuple[int, SegmentedWord]]:
         shape = _SHAPES[self._options.layout]
-        with self.reading(path, "text") as reader:
+        with self.reading(path) as reader:
             for number, ended in reader.lines():
                 line = ended.removesuffix("\n").removesuffix("\r")
                 if not line.strip() or (shape.csv and number == 1):

@@ -176,7 +176,7 @@ def _digests_of(path: Path, size: int, _mtime: int) -> _Digests:
         footer = int.from_bytes(file.read(4), "little") + 8
         start = max(0, size - footer)
         file.seek(start)
-        found = re.search(rb"%b.{1,9}?([0-9a-f]{64})" % re.escape(SEAL.encode()), file.read(), re.DOTALL)
+        found = re.search(rb"%b..(.{64})" % re.escape(SEAL.encode()), file.read(), re.DOTALL)
         place = start + found.start(1) if found else -1
         file.seek(0)
         digest = hashlib.sha256()
@@ -190,7 +190,7 @@ def _digests_of(path: Path, size: int, _mtime: int) -> _Digests:
     seal, rest, whole = tail[: len(UNSEALED)], tail[len(UNSEALED) :], digest.copy()
     digest.update(UNSEALED.encode() + rest)
     whole.update(seal + rest)
-    return _Digests(place, seal.decode(), digest.hexdigest(), whole.hexdigest())
+    return _Digests(place, seal.decode("latin-1"), digest.hexdigest(), whole.hexdigest())
 
 
 def seal(path: Path) -> None:

@@ -161,10 +161,21 @@ _SIGNATURES: Final = {
     b"PAR1\x15": Kind("a Parquet file", "let a source of such files read it"),
     b"SQLite format 3\0": Kind("a database", "write its texts to a file first"),
     **dict.fromkeys(
-        [b"\xff\xfe\0\0", b"\0\0\xfe\xff"], Kind("UTF-32 text", "convert it with: iconv -f UTF-32 -t UTF-8")
+        [b"\xff\xfe\0\0", b"\0\0\xfe\xff"],
+        Kind("UTF-32 text", "convert it with: iconv -f UTF-32 -t UTF-8, or write encoding: utf-32"),
     ),
-    **dict.fromkeys([b"\xff\xfe", b"\xfe\xff"], Kind("UTF-16 text", "convert it with: iconv -f UTF-16 -t UTF-8")),
+    **dict.fromkeys(
+        [b"\xff\xfe", b"\xfe\xff"],
+        Kind("UTF-16 text", "convert it with: iconv -f UTF-16 -t UTF-8, or write encoding: utf-16"),
+    ),
 }
+_UNMARKED: Final = {
+    rb"(?:[^\0]\0\0\0){2}": "utf-32-le",
+    rb"(?:\0\0\0[^\0]){2}": "utf-32-be",
+    rb"(?:[^\0]\0){4}": "utf-16-le",
+    rb"(?:\0[^\0]){4}": "utf-16-be",
+}
+"""How text begins that has no byte order mark: with ASCII."""
 _OFFICE: Final = re.compile(rb"word/|xl/|ppt/|\[Content_Types\]|mimetypeapplication/")
 _TAR: Final = slice(257, 262)
 
@@ -178,6 +189,10 @@ def kind_of_bytes(data: bytes) -> Kind | None:
     kind = next((kind for signature, kind in _SIGNATURES.items() if data.startswith(signature)), None)
     if data.startswith(b"PK") and kind and _OFFICE.search(data):
         return _SIGNATURES[b"{\\rtf"]
+    name = next((name for form, name in _UNMARKED.items() if re.match(form, data)), "")
+    if name and not kind:
+        advice = f"convert it with: iconv -f {name.upper()} -t UTF-8, or write encoding: {name}"
+        return Kind(f"{name[:6].upper()} text", advice)
     return Kind("a tar file", _UNPACK) if data[_TAR] == b"ustar" else kind
 
 

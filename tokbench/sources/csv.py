@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from tokbench.corpus.contract import CorpusSpec
 from tokbench.sources.rows import RowFileOptions, RowFiles
+from tokbench.text.encodings import Encoding
 from tokbench.text.rows import RowForm
-
-
-def _known(encoding: str) -> str:
-    try:
-        return codecs.lookup(encoding).name if encoding else ""
-    except LookupError as error:
-        raise ValueError(f"Python has no encoding {encoding!r}; write one such as cp1252") from error
 
 
 class CsvOptions(RowFileOptions):
@@ -28,7 +21,7 @@ class CsvOptions(RowFileOptions):
         description="what separates fields; default: comma, semicolon or tab, by which the header has most",
     )
     quotes: str = Field(default='"', max_length=1, description="what encloses a field; empty: nothing does")
-    encoding: Annotated[str, AfterValidator(_known)] = Field(
+    encoding: Encoding = Field(
         default="", description="such as cp1252; default: UTF-16 if a byte order mark says so, or UTF-8"
     )
 

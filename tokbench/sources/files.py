@@ -144,9 +144,9 @@ class SourceFiles(ABC):
             if not number:
                 self.faults.add(EMPTY, readable_name(path))
 
-    def reading(self, path: Path, form: Format) -> AbstractContextManager[TextReader]:
+    def reading(self, path: Path, form: Format, encoding: str = "") -> AbstractContextManager[TextReader]:
         """Open a file as one of a format."""
-        return reading(path, form, self.document_limit, self.faults)
+        return reading(path, form, self.document_limit, self.faults, encoding)
 
     @abstractmethod
     def documents_of(self, path: Path) -> Iterator[Document]:

@@ -48,10 +48,14 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     assert written == [f"written: reports/test/{name}" for name in ("results.csv", "results.json", "states.jsonl.gz")]
 
 
-def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
-    broken = EntryPoint("broken", "no_such_module.command:broken", main.GROUP)
+@pytest.mark.parametrize("content", ["import no_such_module", "raise SystemExit(0)"])
+def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch, tmp_path, content):
+    (tmp_path / "broken_command.py").write_text(content)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_command", raising=False)
+    broken = EntryPoint("broken", "broken_command:broken", main.GROUP)
     monkeypatch.setattr(main, "entry_points", lambda group: [broken])
     shown = CliRunner().invoke(main.Commands(name="tokbench"), ["--help"])
     assert (shown.exit_code, "Cannot be imported" in shown.stdout, "compare" in shown.stdout) == (0, True, True)
     tried = CliRunner().invoke(main.Commands(name="tokbench"), ["broken", "--any", "thing"])
-    assert (tried.exit_code, "no_such_module" in tried.stderr) == (1, True)
+    assert (tried.exit_code, "cannot be imported" in tried.stderr) == (1, True)

@@ -96,7 +96,7 @@ def test_text_that_is_not_utf8(write_config, tmp_path):
     (tmp_path / "latin.txt").write_bytes("aé".encode("latin-1"))
     [line] = problems(write_config(corpora="  e: {source: text, path: latin.txt}"))
     assert (
-        "latin.txt:1:2: not UTF-8: byte 0xe9 (unexpected end of data); mend the file with: iconv -c -f UTF-8 -t UTF-8"
+        "latin.txt:1:2: not UTF-8: byte 0xe9 (unexpected end of data); if it is latin-1, write encoding: latin-1 or convert it with: iconv -f latin-1 -t UTF-8"
         in line
     )
 
@@ -170,7 +170,7 @@ def test_a_misspelt_key_is_named_and_not_the_one_that_is_missing(write_config, c
         (b"text at first\n" + bytes(9) + b"\xff\xfe", "is a binary file (byte 15 is zero), not text in UTF-8"),
         (
             "ünïcode".encode("utf-16"),
-            "is UTF-16 text, not text in UTF-8; convert it with: iconv -f UTF-16 -t UTF-8",
+            "is UTF-16 text, not text in UTF-8; convert it with: iconv -f UTF-16 -t UTF-8, or write encoding: utf-16",
         ),
     ],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tokbench
+from tokbench.config import suites
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_config, find_configs, shipped_suites
 from tokbench.foundation.errors import InputError
@@ -81,3 +82,21 @@ def test_a_folder_stands_for_its_files(tmp_path, monkeypatch):
         find_configs([Path("words")])
     assert str(caught.value).startswith("words: a folder without a configuration: no file ends with .yaml or .yml")
     assert str(caught.value).endswith("; 'tokbench new words' writes the shipped suite of this name to a file")
+
+
+def test_a_bad_suite_of_a_package_costs_that_suite_alone(tmp_path, monkeypatch, caplog):
+    configs = tmp_path / "configs"
+    (configs / "folder.yaml").mkdir(parents=True)
+    (configs / "latin.yaml").write_bytes(b"# caf\xe9\n")
+    (configs / "good.yaml").write_text("# Good.\n")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(configs / "pipe.yaml")
+    monkeypatch.setattr(suites, "_folders_of_packages", lambda: [configs])
+    shipped_suites.cache_clear()
+    try:
+        found = shipped_suites()
+    finally:
+        shipped_suites.cache_clear()
+    assert {"good", "quickstart"} <= found.keys()
+    assert not found.keys() & {"folder", "latin", "pipe"}
+    assert len(caplog.messages) == 2 + hasattr(os, "mkfifo")

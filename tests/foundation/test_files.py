@@ -1,12 +1,15 @@
 """A file is written whole or not at all."""
 
 import os
+import pickle
+import re
 import subprocess
 import sys
 
 import pytest
 from full_disk import NO_BYTECODE
 
+from tokbench.foundation.errors import NotWritten
 from tokbench.foundation.files import remove_unfinished, unfinished_prefix, write_atomically
 
 FULL_DISK = """
@@ -42,6 +45,27 @@ def test_what_a_killed_process_has_not_finished_is_deleted(tmp_path):
     (tmp_path / left[1] / "inside").mkdir(parents=True)
     remove_unfinished(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(stays)
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "missing"])
+def test_what_cannot_be_written_says_so(tmp_path, what):
+    path = tmp_path / ("no" if what == "missing" else "") / "f"
+    if what == "folder":
+        path.mkdir()
+    elif what == "pipe":
+        os.mkfifo(path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(NotWritten, match=re.escape(f"{path}: cannot be written: ")) as raised:
+        write_atomically(path, b"new")
+    assert pickle.loads(pickle.dumps(raised.value)).args == raised.value.args
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "f")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "f").read_bytes() == b"new"
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):

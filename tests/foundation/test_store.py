@@ -57,6 +57,10 @@ DAMAGED = {
     **{how: lambda path, how=how: path.write_bytes(damaged(path.read_bytes(), how)) for how in ("cut", "a bit", "zeros", "a list")},
     "deep": lambda path: path.write_bytes(b"[" * 10**5 + b"]" * 10**5 + b"\n"),
     "no key": lambda path: crafted(path, key=None),
+    "another key": lambda path: crafted(path, key={"other": 1}),
+    "another kind": lambda path: crafted(path, kind="states"),
+    "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
 }  # fmt: skip
 
 
@@ -81,7 +85,10 @@ def test_a_value_that_cannot_be_unpickled_is_damaged(store, caplog):
         store.put("counts", KEY, data)
         assert store.value("counts", KEY) is None
         assert files(store) == []
-    assert len(caplog.messages) == 3
+    store.put_value("counts", KEY, 7)
+    assert store.value("counts", KEY, dict) is None
+    assert files(store) == []
+    assert len(caplog.messages) == 4
 
 
 @posix

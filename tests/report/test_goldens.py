@@ -7,7 +7,9 @@ import write_goldens
 @pytest.mark.parametrize("name", write_goldens.RUNS)
 def test_the_report_is_its_golden_file(name):
     golden = (write_goldens.FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    assert write_goldens.report_of(name) == golden, "PYTHONPATH=tests/helpers python .ci/write_goldens.py writes it again"
+    assert write_goldens.report_of(name) == golden, (
+        "PYTHONPATH=tests/helpers python .ci/write_goldens.py writes it again"
+    )
 
 
 def test_no_golden_file_is_left_over():

@@ -1,5 +1,6 @@
 """The command ``tokbench serve`` and its server: sockets, slow clients, the end, and what is imported."""
 
+import contextlib
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from shared_fixtures import interruptible
 from tokbench.cli.main import tokbench as command
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.guard import Rules
+from tokbench.serve.guard import Guard, Rules
 from tokbench.serve.server import listen, server_of
 
 
@@ -67,6 +68,25 @@ def test_malformed_requests_are_refused(serving):
     assert b"400 Bad Request" in answer_to(serving, b"nonsense\r\n\r\n")
     page = httpx.get(f"http://localhost:{serving[1]}/?token=secret", follow_redirects=True)
     assert (page.status_code, page.url.query) == (200, b"")
+
+
+def test_half_a_request_is_cut_and_blocks_nobody(serving, monkeypatch):
+    monkeypatch.setitem(server_of.__globals__, "HEAD_SECONDS", 0.5)
+    half = [socket.create_connection(serving, timeout=10) for _ in range(150)]
+    for line in half:
+        line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+    answer = httpx.get(f"http://localhost:{serving[1]}/?token=secret", follow_redirects=True)
+    assert answer.status_code == 200
+    for line in half:
+        with line, contextlib.suppress(ConnectionError):
+            assert line.recv(10) == b""
+
+
+def test_a_body_that_does_not_arrive_is_cut(serving, monkeypatch):
+    monkeypatch.setitem(Guard.__call__.__globals__, "BODY_SECONDS", 0.5)
+    head = b"POST /api/segment HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\n"
+    more = b"Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+    assert b" 408 " in answer_to(serving, head + more).partition(b"\r\n")[0] + b" "
 
 
 @pytest.mark.slow

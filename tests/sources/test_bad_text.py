@@ -37,7 +37,7 @@ def test_bad_bytes_are_mended_and_counted(tmp_path, how, errors, line):
     [note] = source.notes
     assert ": 3, the first at " in note, "of the last reading alone"
     assert note.endswith(f"{path}:2:2")
-    with pytest.raises(tokbench.InputError, match=r"a\.txt:2:2: .*iconv -c -f UTF-8 -t UTF-8; .*errors: replace"):
+    with pytest.raises(tokbench.InputError, match=r"a\.txt:2:2: .*errors: replace"):
         texts(TextSource(TextOptions(path=path, document=how)))
 
 

@@ -88,7 +88,7 @@ ODD: dict[str, tuple[bytes, int | str]] = {
     "empty.jsonl": (b"", "empty"),
     "header.csv": (b"id,text\n", "empty"),
     "utf16.txt": ("née\n".encode("utf-16"), "UTF-16 text, not text in UTF-8; convert it with: iconv"),
-    "latin.txt": ("née\nvoilà\n".encode("latin-1"), "not UTF-8: byte 0xe9 (invalid continuation byte); mend the file with: iconv"),
+    "latin.txt": ("née\nvoilà\n".encode("latin-1"), "not UTF-8: byte 0xe9 (invalid continuation byte); if it is latin-1, write encoding: latin-1"),
     "zeros.txt": (b"\xff\0\0\0\1\2", "a binary file (byte 2 is zero), not text in UTF-8; leave it out"),
     "a.pdf": (PDF, "a PDF file, not text in UTF-8; extract the text first"),
     "pdf.txt": (PDF, "a PDF file, not text in UTF-8; extract the text first"),

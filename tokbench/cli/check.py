@@ -14,6 +14,7 @@ from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.terminal.options import (
     backend_options,
     common_options,
+    emit,
     examples,
     json_option,
     override_options,
@@ -187,5 +188,5 @@ def _check_backend(
             if not as_json:
                 say(str(outcome))
     report = ConformanceReport(resolved.backend, request.options, train, tuple(outcomes))
-    click.echo(report.to_json() if as_json else report.summary)
+    emit(report.to_json() if as_json else report.summary)
     sys.exit(int(not report.ok))

@@ -5,17 +5,19 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import os
 import sys
 from functools import cached_property
 from importlib.metadata import entry_points
+from traceback import walk_tb
 from typing import Final
 
 import click
 
-from tokbench.foundation.errors import InputError, TokbenchError, one_line
+from tokbench.foundation.errors import InputError, NotWritten, TokbenchError, one_line
 from tokbench.foundation.packages import elsewhere
-from tokbench.terminal.interruption import Interruption, stop_on_signals
-from tokbench.terminal.options import Debugging, say
+from tokbench.terminal.interruption import Interruption, leave, stop_on_signals
+from tokbench.terminal.options import STANDARD_OUTPUT, Debugging, say
 
 _NEW_OBJECTS: Final = 50_000
 """New objects per garbage collection; Python's 700 take a fifth of the start-up time."""
@@ -69,7 +71,7 @@ class Commands(click.Group):
             module, _, name = home.partition(":")
             try:
                 command: click.Command = getattr(importlib.import_module(module), name or cmd_name)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 if cmd_name in _COMMANDS:
                     raise
                 return _broken(cmd_name, one_line(error))
@@ -113,31 +115,64 @@ def _show_log() -> None:
     logger.setLevel(logging.INFO)
 
 
+def _open_closed_streams() -> None:
+    """Open the streams that are closed, or the next file that is opened would be one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR if name == "stderr" else os.O_RDONLY)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
+
+
 def main() -> None:
     """Run the command line; an intended error becomes a message and an exit code."""
     gc.set_threshold(_NEW_OBJECTS)
+    _open_closed_streams()
     _show_log()
     stop_on_signals()
     try:
         tokbench.main(prog_name="tokbench", standalone_mode=False)
-    except click.ClickException as error:
+    except SystemExit as error:
+        if not error.code and (module := _not_a_command(error)):
+            say(f"error: {module} ended the program, and nothing is finished: leave it out", err=True)
+            sys.exit(1)
+        raise
+    except (click.ClickException, TokbenchError, OSError) as error:
+        sys.exit(_say_error(error))
+    except (click.Abort, KeyboardInterrupt):
+        if Debugging.on:
+            sys.excepthook(*sys.exc_info())
+        say("interrupted", err=True)
+        # A KeyboardInterrupt in the exec of a string, as dataclasses have, makes Python end by SIGINT whatever the exit
+        # code is, until the next exec of a string.
+        exec("")  # noqa: S102
+        sys.exit(Interruption.exit_code)
+
+
+def _not_a_command(error: SystemExit) -> str:
+    """Return the module that called ``sys.exit``, if it is none of a command."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    module = str(frame.f_globals.get("__name__"))
+    known = {home.partition(":")[0] for home in tokbench.homes.values()}
+    return "" if module in known or module.startswith("click.") else module
+
+
+def _say_error(error: click.ClickException | TokbenchError | OSError) -> int:
+    """Say what is wrong; return the exit code."""
+    if isinstance(error, click.ClickException):
         shown = io.StringIO()
         if isinstance(error, click.UsageError) and error.ctx:
             error.ctx.color = True  # or click would take escape sequences away instead of letting them be seen
         error.show(shown)
         say(shown.getvalue().rstrip("\n"), err=True)
-        sys.exit(2)
-    except TokbenchError as error:
-        if Debugging.on:
-            sys.excepthook(*sys.exc_info())
-        for problem in error.problems if isinstance(error, InputError) else [error]:
-            say(f"error: {problem}", err=True)
-        sys.exit(2 if isinstance(error, InputError) else 1)
-    except (click.Abort, KeyboardInterrupt):
-        if Debugging.on:
-            sys.excepthook(*sys.exc_info())
-        click.echo("interrupted", err=True)
-        # A KeyboardInterrupt in the exec of a string, as dataclasses have, makes Python end by SIGINT whatever the exit
-        # code is, until the next exec of a string.
-        exec("")  # noqa: S102
-        sys.exit(Interruption.exit_code)
+        return 2
+    if Debugging.on:
+        sys.excepthook(*sys.exc_info())
+    said: object = error
+    if isinstance(error, OSError) and not isinstance(error, TokbenchError):
+        said = f"{error.filename}: {error.strerror}; --debug shows where"
+        if error.filename is None:  # all files say their names
+            leave(sys.stdout)
+            said = NotWritten(error.errno or 0, error.strerror, STANDARD_OUTPUT)
+    for problem in error.problems if isinstance(error, InputError) else [said]:
+        say(f"error: {problem}", err=True)
+    return 2 if isinstance(error, InputError) else 1

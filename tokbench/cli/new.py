@@ -66,6 +66,7 @@ def new(
     ./NAME is the folder. 'tokbench list suites' names the suites.
     """
     from tokbench.config.suites import find_suite, shipped_suites
+    from tokbench.foundation.files import write_atomically
 
     if what in shipped_suites() or not (Path(what).exists() or any(sign in what for sign in "*?[")):
         if purpose or tokenizers or weights or model:
@@ -81,15 +82,10 @@ def new(
         written = _configuration(what, path, Wanted(purpose, names, weights, model))
         text, said = written.encode(), _outlook(written, path)
     same = path.is_file() and path.read_bytes() == text
-    try:
-        if not same:
-            with path.open("xb") as file:
-                file.write(text)
-    except FileExistsError as error:
-        message = "exists already and is left alone; choose another file with -o"
-        raise InputError([Problem(str(path), message)]) from error
-    except OSError as error:
-        raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
+    if not same and os.path.lexists(path):
+        raise InputError([Problem(str(path), "exists already and is left alone; choose another file with -o")])
+    if not same:
+        write_atomically(path, text)
     say(f"{'unchanged' if same else 'written'}: {path}; run it with: tokbench run {path}")
     for line in said:
         say(line)

@@ -11,7 +11,7 @@ import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.terminal.number_table import console
-from tokbench.terminal.options import STDIN, TOKENIZER, common_options, examples, say, tokenizer_options
+from tokbench.terminal.options import STDIN, TOKENIZER, common_options, emit, examples, say, tokenizer_options
 
 if TYPE_CHECKING:
     from tokbench.segmentation.segmented_text import SegmentedText
@@ -70,7 +70,7 @@ def show(
             given += [(f"{label}:{one.line}" if len(documents) > 1 else label, one.text) for one in documents]
     shown = show_texts(given, names, config=config, merges=merges, store=not no_store)
     if form:
-        click.echo({"json": token_view.as_json, "html": token_view.html}[form](shown))
+        emit({"json": token_view.as_json, "html": token_view.html}[form](shown))
     else:
         _print(shown)
     failed = [cut for text in shown for cut in text.segmentations if cut.reason and not cut.ids]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from tokbench.foundation.errors import InputError, Problem, close_name
+from tokbench.foundation.errors import InputError, Problem, close_name, one_line
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.files import read_regular
 from tokbench.foundation.packages import elsewhere
 
 SUFFIXES: Final = (".yaml", ".yml")
 
 GROUPS: Final = ("tokbench", "tokbench.commands")
 """The entry points of plugins and of commands."""
+
+_LONGEST: Final = 1 << 20
+"""Bytes of a suite."""
+
+_log = logging.getLogger(__name__)
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOLDERS: Final = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
@@ -42,19 +50,28 @@ def shipped_suites() -> dict[str, Suite]:
     """Return the suites of tokbench and of the packages of plugins by name, sorted; tokbench's own win."""
     own = next((folder for folder in _FOLDERS if (folder / "quickstart.yaml").is_file()), None)
     files = [path for folder in (*_folders_of_packages(), own) if folder for path in folder.glob("*.yaml")]
-    return {path.stem: _suite(path) for path in sorted(files, key=lambda path: path.stem)}
+    suites = {}
+    for path in sorted(files, key=lambda path: path.stem):
+        try:
+            suites[path.stem] = _suite(path)
+        except (OSError, UnicodeDecodeError) as error:
+            _log.warning("%s is left out: it cannot be read as a suite: %s", path, one_line(error))
+    return suites
 
 
 def _folders_of_packages() -> Iterator[Path]:
     """Yield the folder ``configs`` in each installed package of plugins."""
     modules = {found.value.partition(".")[0]: None for group in GROUPS for found in entry_points(group=group)}
     for module in modules:
-        spec = find_spec(module) if module != _PACKAGE.name else None
+        spec = attempt(partial(find_spec, module)) if module != _PACKAGE.name else None
+        if isinstance(spec, Failure):
+            _log.warning("the suites of %s are left out: %s", module, spec.reason)
+            continue
         yield from (Path(folder) / "configs" for folder in (spec and spec.submodule_search_locations) or ())
 
 
 def _suite(path: Path) -> Suite:
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_regular(path, _LONGEST).decode().splitlines()
     comment = list(takewhile(lambda line: line.startswith("#"), lines))
     text = " ".join(line.removeprefix("#").strip() for line in comment)
     sentence = re.match(r"(.+?[.?])(?= |$)", text)

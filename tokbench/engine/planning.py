@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenizerEntry, TokenizerEntry, TopLevel
@@ -20,7 +20,7 @@ from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.study import StudyProblem
+from tokbench.measuring.study import StudyProblem, StudySpec
 from tokbench.registry.plugins import Registry, missing
 from tokbench.registry.tokenizer_names import Grammar
 from tokbench.tokenizers.backend import BackendSpec
@@ -359,7 +359,11 @@ class _Planner:
         for name, options in self._plan.studies.items():
             spec = self._registry.studies.get(name)
             path = tuple(spec.key.split(".")) if spec.key else ()
-            for problem in spec.check(self._plan, options) if spec.check else ():
+            found = attempt(partial(_problems_of, spec, self._plan, options), f"the study {name!r} cannot be checked")
+            if isinstance(found, Failure):
+                self._problem(path, found.reason)
+                continue
+            for problem in found:
                 if not isinstance(problem, StudyProblem):
                     msg = f"the study {name!r}: check yielded {problem!r}, and not a StudyProblem(place, message)"
                     raise TypeError(msg)
@@ -468,3 +472,7 @@ class _Planner:
             variants = [variant.name for variant in expand(name, self._config.tokenizers[name])]
             if variants != [name]:
                 self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")
+
+
+def _problems_of(spec: StudySpec, plan: Plan, options: Any) -> list[StudyProblem]:
+    return list(spec.check(plan, options)) if spec.check else []

@@ -96,7 +96,7 @@ class StoredWork:
 
     def training(self, planned: PlannedTokenizer) -> Training | None:
         key = self._key_of_training(planned) if self._store else None
-        return self._store.value(_TRAINING, key) if self._store and key is not None else None
+        return self._store.value(_TRAINING, key, Training) if self._store and key is not None else None
 
     def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
         key = self._key_of_training(planned) if self._store else None
@@ -159,7 +159,7 @@ class StoredWork:
         return {family: pickle.loads(state) for family, state in found.items()}  # noqa: S301 - of this user's own store
 
     def _records(self, key: Key) -> dict[str, bytes]:
-        return (self._store.value(_STATES, key) if self._store else None) or {}
+        return (self._store.value(_STATES, key, dict) if self._store else None) or {}
 
     def keep_states(self, shard: Shard, measured: ShardStates) -> None:
         if not self._store or measured.name not in self._tokenizers:

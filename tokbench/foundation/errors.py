@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+_DISK_FIXES: Final = {
+    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT, errno.EFBIG], "free some of the disk"),
+    errno.ENOENT: "make its folder first",
+    errno.EINVAL: "give the name of a file",
+    errno.EISDIR: "give the name of a file",
+}
 
 
 class TokbenchError(Exception):
@@ -54,6 +62,18 @@ class BackendError(TokbenchError):
 
 class NoIds(BackendError):  # noqa: N818 - what an engine offers, not a fault
     """A tokenizer counts tokens and gives no ids."""
+
+
+class NotWritten(TokbenchError, OSError):  # noqa: N818 - a state of the disk, not a fault
+    """A file, or standard output, cannot be written; the arguments are those of OSError.
+
+    >>> print(NotWritten(errno.ENOSPC, "No space left on device", "ids.lock"))
+    ids.lock: cannot be written: No space left on device; free some of the disk
+    """
+
+    def __str__(self) -> str:
+        fix = _DISK_FIXES.get(self.errno or 0, "choose another place")
+        return f"{self.filename}: cannot be written: {self.strerror}; {fix}"
 
 
 class ContractError(TokbenchError):

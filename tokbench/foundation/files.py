@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import secrets
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.foundation.errors import BackendError
+from tokbench.foundation.errors import BackendError, NotWritten
 
 UNFINISHED: Final = ".tmp"
 
@@ -44,8 +46,45 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Yield the name of a file to write, which then replaces ``path``: no reader, kill or full disk leaves half of it.
+
+    A link stays one. The folder must exist.
+
+    Raises:
+        NotWritten: the disk is full, read-only or gone, or ``path`` is no regular file; it names ``path``.
+
+    >>> with writing(Path("/dev/null")) as unfinished:
+    ...     pass
+    Traceback (most recent call last):
+    tokbench.foundation.errors.NotWritten: /dev/null: cannot be written: not a regular file; give the name of a file
+    """
+    target = Path(os.path.realpath(path))
+    # In the same folder, because a rename is atomic only within one file system.
+    unfinished = target.with_name(f"{unfinished_prefix(target)}{secrets.token_hex(8)}{UNFINISHED}")
+    try:
+        with naming(path):
+            if target.exists() and not target.is_file() and not target.is_dir():
+                raise OSError(errno.EINVAL, "not a regular file")
+            yield unfinished
+            unfinished.replace(target)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Raise :class:`NotWritten` for an OSError of the block, which names another file or none."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten(error.errno or 0, error.strerror or str(error), str(path)) from error
+
+
 def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True, mode: int = 0o666) -> None:
-    """Replace a file so that neither a reader nor a crash ever sees half of it. The folder must exist.
+    """Replace a file by :func:`writing`.
 
     Args:
         path: where to.
@@ -54,26 +93,32 @@ def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True,
         mode: permissions, less the umask.
 
     Raises:
-        OSError: the folder does not exist, cannot be written, or is full; it names the file.
+        NotWritten: as :func:`writing`.
     """
-    # In the same folder, because a rename is atomic only within one file system.
-    unfinished = path.with_name(f"{unfinished_prefix(path)}{secrets.token_hex(8)}{UNFINISHED}")
-    try:
-        with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(data)
-            file.flush()
-            if survive_power_cut:
-                os.fsync(file.fileno())  # or a power cut could leave the new name with no content
-        unfinished.replace(path)
-    except OSError as error:
-        # The error itself names the unfinished file, or none.
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with (
+        writing(path) as unfinished,
+        open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file,
+    ):
+        file.write(data)
+        file.flush()
+        if survive_power_cut:
+            os.fsync(file.fileno())  # or a power cut could leave the new name with no content
+
+
+def open_regular(path: Path) -> io.FileIO:
+    """Open a regular file to read; never wait for a pipe, a device or the kernel.
+
+    Raises:
+        OSError: unreadable, or not regular; ``strerror`` is the reason.
+    """
+    waits = not path.is_file() or str(path.resolve()).startswith(("/proc/", "/sys/"))
+    if path.exists() and not path.is_dir() and waits:
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return io.FileIO(path)
 
 
 def read_regular(path: Path, most: int | None = None) -> bytes:
-    """Read a regular file of at most ``most`` bytes; never wait for a pipe or device.
+    """Read a regular file of at most ``most`` bytes.
 
     Raises:
         OSError: unreadable, not regular, or larger; ``strerror`` is the reason.
@@ -82,9 +127,7 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
     Traceback (most recent call last):
     OSError: [Errno 22] not a regular file: '/dev/zero'
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    with path.open("rb") as file:
+    with io.BufferedReader(open_regular(path)) as file:
         data = file.read() if most is None else file.read(most + 1)
     if most is not None and len(data) > most:
         raise OSError(errno.EFBIG, f"larger than {most:,} bytes", str(path))
@@ -118,10 +161,21 @@ _SIGNATURES: Final = {
     b"PAR1\x15": Kind("a Parquet file", "let a source of such files read it"),
     b"SQLite format 3\0": Kind("a database", "write its texts to a file first"),
     **dict.fromkeys(
-        [b"\xff\xfe\0\0", b"\0\0\xfe\xff"], Kind("UTF-32 text", "convert it with: iconv -f UTF-32 -t UTF-8")
+        [b"\xff\xfe\0\0", b"\0\0\xfe\xff"],
+        Kind("UTF-32 text", "convert it with: iconv -f UTF-32 -t UTF-8, or write encoding: utf-32"),
     ),
-    **dict.fromkeys([b"\xff\xfe", b"\xfe\xff"], Kind("UTF-16 text", "convert it with: iconv -f UTF-16 -t UTF-8")),
+    **dict.fromkeys(
+        [b"\xff\xfe", b"\xfe\xff"],
+        Kind("UTF-16 text", "convert it with: iconv -f UTF-16 -t UTF-8, or write encoding: utf-16"),
+    ),
 }
+_UNMARKED: Final = {
+    rb"(?:[^\0]\0\0\0){2}": "utf-32-le",
+    rb"(?:\0\0\0[^\0]){2}": "utf-32-be",
+    rb"(?:[^\0]\0){4}": "utf-16-le",
+    rb"(?:\0[^\0]){4}": "utf-16-be",
+}
+"""How text begins that has no byte order mark: with ASCII."""
 _OFFICE: Final = re.compile(rb"word/|xl/|ppt/|\[Content_Types\]|mimetypeapplication/")
 _TAR: Final = slice(257, 262)
 
@@ -135,6 +189,10 @@ def kind_of_bytes(data: bytes) -> Kind | None:
     kind = next((kind for signature, kind in _SIGNATURES.items() if data.startswith(signature)), None)
     if data.startswith(b"PK") and kind and _OFFICE.search(data):
         return _SIGNATURES[b"{\\rtf"]
+    name = next((name for form, name in _UNMARKED.items() if re.match(form, data)), "")
+    if name and not kind:
+        advice = f"convert it with: iconv -f {name.upper()} -t UTF-8, or write encoding: {name}"
+        return Kind(f"{name[:6].upper()} text", advice)
     return Kind("a tar file", _UNPACK) if data[_TAR] == b"ustar" else kind
 
 

@@ -10,11 +10,13 @@ Results are pickles: who can write into the store can run code. A folder that ot
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import logging
 import os
 import pickle
 import shlex
+import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +28,7 @@ from typing import IO, Any, Final, TypeAlias
 import platformdirs
 
 from tokbench.foundation.errors import InputError
-from tokbench.foundation.files import write_atomically
+from tokbench.foundation.files import open_regular, write_atomically
 from tokbench.foundation.parsing import parse_size
 
 Key: TypeAlias = Mapping[str, object]
@@ -95,7 +97,7 @@ class Store:
         """Return a result or ``None``; delete and log a damaged entry."""
         path = self._path(kind, canonical(key))
         try:
-            data = _read(path)
+            data = _read(path, kind, canonical(key))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except Exception as error:  # noqa: BLE001 - whatever is wrong with a file, its work is done again
@@ -105,16 +107,19 @@ class Store:
             os.utime(path)
         return data
 
-    def value(self, kind: str, key: Key) -> Any | None:
-        """Return a result of :meth:`put_value`; ``None`` if missing or not loadable."""
+    def value(self, kind: str, key: Key, of: type = object) -> Any | None:
+        """Return a result of :meth:`put_value`; ``None`` if missing, not loadable, or not ``of`` this type."""
         data = self.get(kind, key)
         if data is None:
             return None
         try:
-            return pickle.loads(data)  # noqa: S301 - only this user can write to the file
+            result = pickle.loads(data)  # noqa: S301 - only this user can write to the file
+            if not isinstance(result, of):
+                raise Damaged(f"it holds {type(result).__name__}, and not {of.__name__}")  # noqa: TRY301
         except Exception as error:  # noqa: BLE001 - unpickling may raise anything; the work is done again
             self._drop(self._path(kind, canonical(key)), f"{type(error).__name__}: {error}")
             return None
+        return result
 
     def put_value(self, kind: str, key: Key, result: object) -> None:
         """Keep a pickle; raise any exception of pickling."""
@@ -136,7 +141,8 @@ class Store:
         except OSError as error:
             if not self._refused:
                 self._refused = True
-                _log.warning("cannot write to the store: %s; free disk space or set %s", error, FOLDER)
+                said = f"{error.filename}: {error.strerror}"
+                _log.warning("cannot write to the store: %s; free disk space or set %s", said, FOLDER)
 
     def remove(self, kind: str, key: Key) -> None:
         with suppress(OSError):
@@ -152,7 +158,7 @@ class Store:
 
     def _drop(self, path: Path, reason: str) -> None:
         with suppress(OSError):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         _log.warning("store entry %s is damaged (%s): it is deleted and computed again", path, reason)
 
     def _files(self) -> Iterator[Path]:
@@ -163,7 +169,7 @@ class Store:
     def entries(self) -> Iterator[StoredEntry]:
         """Yield sound entries by kind."""
         for path in self._files():
-            with suppress(OSError, Damaged), path.open("rb") as file:
+            with suppress(OSError, Damaged), io.BufferedReader(open_regular(path)) as file:
                 head, status = _head(file), path.stat()
                 yield StoredEntry(path, str(head["kind"]), head["key"], status.st_size, status.st_mtime)
 
@@ -220,11 +226,13 @@ def _head(file: IO[bytes]) -> Mapping[str, Any]:
     return head  # type: ignore[no-any-return]
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, kind: str, key: str) -> bytes:
     """Return the result of an entry; raise OSError, or Damaged if it does not hold what its first line says."""
-    with path.open("rb") as file:
+    with io.BufferedReader(open_regular(path)) as file:
         head = _head(file)
         data = file.read()
+    if (head["kind"], canonical(head["key"])) != (kind, key):
+        raise Damaged("it is the entry of other work")
     if len(data) != head["bytes"] or hashlib.sha256(data).hexdigest() != head["sha256"]:
         raise Damaged("its bytes have changed since they were written")
     return data

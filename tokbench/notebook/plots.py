@@ -11,6 +11,7 @@ from markupsafe import escape
 
 from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError
+from tokbench.foundation.files import write_atomically
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.notebook.small_page import find_corpora, find_metric
@@ -34,7 +35,7 @@ class Pictures(NamedTuple):
         """Write the chart as an SVG file; with several charts, ``InputError`` asks for a corpus."""
         if len(self.charts) != 1:
             raise InputError(f"there are {len(self.charts)} charts; name a corpus to save one")
-        Path(path).write_text(picture_svg(self.charts[0]), encoding="utf-8")
+        write_atomically(Path(path), picture_svg(self.charts[0]).encode())
 
 
 class Plots:

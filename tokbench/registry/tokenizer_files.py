@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.files import open_regular
 from tokbench.registry.plugins import missing
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _rank(reader: Reader) -> tuple[bool, int, bool, bool, int, str]:
 
 def _head(name: str, path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(_HEAD)
     except OSError as error:
         raise InputError([Problem(name, f"cannot be read: {error.strerror or error}")]) from error

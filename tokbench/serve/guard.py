@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import secrets
@@ -43,6 +44,9 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+
+BODY_SECONDS: Final = 30.0
+"""In which the body of a request arrives."""
 
 _CLOSE: Final = {"Connection": "close"}
 
@@ -105,11 +109,24 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        until, whole = asyncio.get_running_loop().time() + BODY_SECONDS, False
+
+        async def arriving() -> Message:
+            nonlocal whole
+            try:
+                async with asyncio.timeout_at(None if whole else until):
+                    message = await receive()
+            except TimeoutError:
+                advice = f"send it within {BODY_SECONDS:g} seconds"
+                raise Refusal(408, "the body of the request did not arrive", advice) from None
+            whole = not message.get("more_body", False)
+            return message
+
         try:
             response = self._admit(scope) or self._app
         except Refusal as refusal:
             response = refusal.response()
-        await response(scope, receive, answer)
+        await response(scope, arriving, answer)
 
     def _admit(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

@@ -50,7 +50,7 @@ class IsolatedProcess:
     def _death(self, died: WorkerDied) -> Failure:
         advice = "the next text starts it again"
         if died.failure.timed_out:
-            advice += f"; if it is only slow, allow more with --timeout {10 * self._limits.step:g}"
+            advice += "; if it is only slow, use tokbench show or tokbench run"
         said = f"; it printed: {died.last_words}" if died.last_words else ""
         return Failure(f"{died.ended} while {died.heartbeat.verb}{said}; {advice}", died.failure.timed_out)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from typing import Final
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tokbench.foundation.errors import InputError
 from tokbench.serve.app import Playground
@@ -15,7 +17,46 @@ from tokbench.serve.guard import Rules
 MOST_CONNECTIONS: Final = 128
 """A further connection gets the status 503."""
 
+HEAD_SECONDS: Final = 5.0
+"""In which the head of a request arrives, or the connection is closed."""
+
 _END_SECONDS: Final = 3
+
+
+class _Impatient(H11Protocol):
+    """A connection that is closed if a head does not arrive; half of all may wait for one, and the oldest gives way."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        waiting = [one for one in self.connections if isinstance(one, _Impatient) and one._timer]  # noqa: SLF001
+        if len(waiting) >= MOST_CONNECTIONS // 2:
+            min(waiting, key=lambda one: one._timer.when() if one._timer else 0.0)._hang_up()  # noqa: SLF001
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._timer and self.cycle and not self.cycle.response_complete:
+            self._timer.cancel()
+            self._timer = None
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def _hang_up(self) -> None:
+        self._timer = None
+        self.connections.discard(self)
+        self.transport.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -61,7 +102,7 @@ def server_of(playground: Playground) -> uvicorn.Server:
     """Return a server with limits on connections and without a log of addresses."""
     config = uvicorn.Config(
         playground.app(),
-        http="h11",
+        http=_Impatient,
         ws="none",
         loop="asyncio",
         lifespan="on",

@@ -148,9 +148,9 @@ class SourceFiles(ABC):
             if not number:
                 self.faults.add(EMPTY, readable_name(path))
 
-    def reading(self, path: Path) -> AbstractContextManager[TextReader]:
+    def reading(self, path: Path, encoding: str = "") -> AbstractContextManager[TextReader]:
         """Open a file in the format of the source."""
-        return reading(path, self.form, self.document_limit, self.faults)
+        return reading(path, self.form, self.document_limit, self.faults, encoding)
 
     @abstractmethod
     def documents_of(self, path: Path) -> Iterator[Document]:

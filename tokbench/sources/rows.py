@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import string
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from tokbench.corpus.contract import CorpusSpec, Document, Gold
 from tokbench.corpus.languages import LANGUAGE_FIELDS, row_language
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
+from tokbench.text.encodings import Encoding
 from tokbench.text.faults import Nulls
 from tokbench.text.find import file_names, template_of
 from tokbench.text.formats import Format
@@ -48,13 +48,6 @@ class RowFileOptions(RowOptions, PathOptions):
     )
 
 
-def _known(encoding: str) -> str:
-    try:
-        return codecs.lookup(encoding).name if encoding else ""
-    except LookupError as error:
-        raise ValueError(f"Python has no encoding {encoding!r}; write one such as cp1252") from error
-
-
 class CsvOptions(RowFileOptions):
     """Options of ``source: csv``."""
 
@@ -64,7 +57,7 @@ class CsvOptions(RowFileOptions):
         description="what separates fields; default: comma, semicolon or tab, by which the header has most",
     )
     quotes: str = Field(default='"', max_length=1, description="what encloses a field; empty: nothing does")
-    encoding: Annotated[str, AfterValidator(_known)] = Field(
+    encoding: Encoding = Field(
         default="", description="such as cp1252; default: UTF-16 if a byte order mark says so, or UTF-8"
     )
 

@@ -13,6 +13,7 @@ from pydantic import Field
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource
 from tokbench.text.cuts import Cut
+from tokbench.text.encodings import Encoding
 from tokbench.text.faults import readable_name
 from tokbench.text.find import file_names, parts_that_name
 
@@ -24,6 +25,7 @@ class TextOptions(GroupedFileOptions):
         default="file",
         description="what one document is: file, line or paragraph; training sees the line ends, too",
     )
+    encoding: Encoding = Field(default="", description="such as latin-1, cp1252 or utf-16; default: UTF-8")
 
 
 class TextSource(GroupedFilesSource):
@@ -39,7 +41,7 @@ class TextSource(GroupedFilesSource):
 
     def documents_of(self, path: Path) -> Iterator[Document]:
         name, group, how = readable_name(path.name), self._group_of[path], self._options.document
-        with self.reading(path) as reader:
+        with self.reading(path, self._options.encoding) as reader:
             for line, text, end in reader.documents(how):
                 if how == "file":
                     yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import Final
+from typing import Final, TextIO
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -33,13 +33,14 @@ def _stop(number: int, _frame: FrameType | None) -> None:
         signal.signal(other, signal.SIG_IGN)
     Interruption.exit_code = 128 + number
     if number == getattr(signal, "SIGHUP", None):
-        _leave_terminal()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and stream.isatty():
+                leave(stream)
     raise KeyboardInterrupt
 
 
-def _leave_terminal() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and stream.isatty():
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
+def leave(stream: TextIO) -> None:
+    """Let everything that is still written to a stream vanish."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

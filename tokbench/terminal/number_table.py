@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-import click
+from tokbench.terminal.options import emit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +23,7 @@ def console(**options: Any) -> Iterator[Console]:
     with terminal.capture() as captured:
         yield terminal
     text = captured.get()
-    click.echo(text if terminal.is_terminal else re.sub(" +$", "", text, flags=re.MULTILINE), nl=False)
+    emit(text if terminal.is_terminal else re.sub(" +$", "", text, flags=re.MULTILINE), nl=False)
 
 
 def print_numbers(

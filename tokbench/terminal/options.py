@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
 
+from tokbench.foundation.errors import NotWritten
+from tokbench.terminal.interruption import leave
+
 if TYPE_CHECKING:
     from tokbench.tokenizers.options import GivenOptions
 
@@ -39,11 +42,30 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
+STANDARD_OUTPUT: Final = "standard output"
+
+
+def emit(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Write to standard output, or raise NotWritten; what standard error cannot take is lost.
+
+    Raises:
+        NotWritten: it is full or closed.
+    """
+    try:
+        click.echo(text, err=err, nl=nl)
+    except BrokenPipeError:
+        raise  # which ends a command as its reader wants
+    except OSError as error:
+        leave(sys.stderr if err else sys.stdout)  # or Python would fail to write the rest when it ends
+        if not err:
+            raise NotWritten(error.errno or 0, error.strerror, STANDARD_OUTPUT) from error
+
+
 def say(message: str, *, err: bool = False) -> None:
     """Print a message with control characters escaped."""
     from tokbench.foundation.visible_text import visible
 
-    click.echo(visible(message, keep="\n\t"), err=err)
+    emit(visible(message, keep="\n\t"), err=err)
 
 
 STDIN: Final = "-"
@@ -52,13 +74,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def print_json(facts: Mapping[str, object]) -> None:
     """Print JSON in ASCII, so that no encoding matters."""
-    click.echo(json.dumps(facts, indent=1, default=str))
+    emit(json.dumps(facts, indent=1, default=str))
 
 
 def print_markdown(text: str) -> None:
     """Print Markdown: rendered on a terminal, raw elsewhere."""
     if not sys.stdout.isatty():
-        click.echo(text)
+        emit(text)
         return
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.markdown import Markdown, TableElement

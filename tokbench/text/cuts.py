@@ -12,7 +12,8 @@ from typing import Final, Literal, NamedTuple
 
 from tokbench.corpus.document_limit import too_long
 from tokbench.foundation.parsing import TextError, decode_utf8
-from tokbench.text.faults import Faults, readable_name
+from tokbench.text.encodings import Recoded
+from tokbench.text.faults import HANDLERS, Faults, readable_name
 from tokbench.text.formats import Format, format_of, refuse_zeros
 from tokbench.text.opening import BUFFER, STDIN, STDIN_NAME, ByteStream, opened
 
@@ -119,18 +120,24 @@ def shown_name(path: Path) -> str:
 
 @contextmanager
 def reading(
-    path: Path, form: Format | None = None, most: int = sys.maxsize, faults: Faults | None = None
+    path: Path,
+    form: Format | None = None,
+    most: int = sys.maxsize,
+    faults: Faults | None = None,
+    encoding: str = "",
 ) -> Iterator[TextReader]:
     """Open a file of text, packed or not; an InputError if it is not text.
 
-    ``form`` is by its content if it is not given.
+    ``form`` is by its content if it is not given; without ``encoding`` the text is UTF-8.
     """
-    place = shown_name(path)
+    place, faults = shown_name(path), faults or Faults()
     with opened(path) as file:
+        if encoding:
+            file = ByteStream(Recoded(file, encoding, place, HANDLERS[faults.errors]), file)  # noqa: PLW2901
         head = file.peek(BUFFER)
         found = format_of(path, head, place, form)
         plain = None if file.is_packed or path == STDIN else path
-        yield TextReader(file, place, most, faults or Faults(), head, found, plain)
+        yield TextReader(file, place, most, faults, head, found, plain)
 
 
 def paragraphs(text: str) -> Iterator[CutText]:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Final, Literal
 
 from tokbench.foundation.errors import InputError, Problem
+from tokbench.text.encodings import likely_encoding
 from tokbench.tokenizers.facts import CAUTION
 
 Errors = Literal["strict", "replace", "skip"]
 Nulls = Literal["error", "skip"]
 
 _DONE: Final = {"replace": "replaced by U+FFFD", "skip": "left out"}
-_HANDLERS: Final = {"strict": "strict", "replace": "replace", "skip": "ignore"}
+HANDLERS: Final = {"strict": "strict", "replace": "replace", "skip": "ignore"}
 BAD_BYTES: Final = "bytes that are not UTF-8"
 EMPTY: Final = "files without text, left out"
 SURROGATES: Final = "lone surrogates"
@@ -72,11 +73,13 @@ class Faults:
     def mended(self, data: bytes | bytearray, problem: Problem) -> str:
         """Return bytes with a fault as text; an InputError if bad bytes are errors."""
         if self.errors == "strict":
-            remedy = f"mend the file with: iconv -c -f UTF-8 -t UTF-8; or {_READ_ON}"
+            likely = likely_encoding(data)
+            advice = f"if it is {likely}, write encoding: {likely} or convert it with: iconv -f {likely} -t UTF-8; or "
+            remedy = f"{advice if likely else ''}{_READ_ON}"
             raise InputError([Problem(problem.where, f"{problem.message}; {remedy}")])
         bad = len(_SURROGATES.findall(data.decode("utf-8", "surrogateescape")))
         self.add(f"{BAD_BYTES}, {_DONE[self.errors]}", problem.where, bad)
-        return data.decode("utf-8", _HANDLERS[self.errors])
+        return data.decode("utf-8", HANDLERS[self.errors])
 
     def without_surrogates(self, text: str, where: Place, name: str = "the text", kind: str = SURROGATES) -> str:
         """Return a text without lone surrogates, such as bad bytes became; an InputError if they are errors."""
@@ -89,7 +92,7 @@ class Faults:
         else:
             return text
         self.add(f"{kind}, {_DONE[self.errors]}", where, len(_SURROGATES.findall(text)))
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", _HANDLERS[self.errors])
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", HANDLERS[self.errors])
 
 
 def kind_of_path(path: Path) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.files import open_regular
 
 STDIN: Final = Path("-")
 """Standard input, which can be read once."""
@@ -80,7 +81,7 @@ def opened(path: Path) -> Iterator[ByteStream]:
     damages: tuple[type[Exception], ...] = (zlib.error, EOFError, gzip.BadGzipFile)
     try:
         with ExitStack() as stack:
-            raw = _StandardInput() if path == STDIN else path.open("rb", buffering=0)
+            raw = _StandardInput() if path == STDIN else open_regular(path)
             file = stack.enter_context(ByteStream(raw))
             head = file.peek(4)
             packed = next((suffix for magic, suffix in _PACKED.items() if head.startswith(magic)), "")

@@ -17,6 +17,7 @@ import numpy as np
 
 from tokbench import InputError, plugin
 from tokbench.command import local_names, texts_by_group
+from tokbench.foundation.files import write_atomically
 from tokbench_questions.named import load
 
 _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
@@ -76,11 +77,11 @@ def write_rows(path: Path) -> int:
     groups = [one for one in texts_by_group("sample").items() if one[0] not in {"hostile-controls", "hostile-markers"}]
     texts = {group: some[0] if "\n" in some[0] else "\n".join(some[:5]) for group, some in groups}
     rows = [("my-model", "", text, group) for group, text in texts.items()]
-    try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([(*_COLUMNS, "id"), *rows])
-    except OSError as error:
-        raise InputError([plugin.Problem(str(path), f"not written: {error.strerror}; give another name")]) from error
+    if path.exists():
+        raise InputError([plugin.Problem(str(path), "exists already and is left alone; give another name")])
+    written = io.StringIO(newline="")
+    csv.writer(written).writerows([(*_COLUMNS, "id"), *rows])
+    write_atomically(path, written.getvalue().encode())
     return len(rows)
 
 

@@ -17,28 +17,37 @@ any order.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import plugin
+from tokbench.foundation.files import open_regular
 from tokbench_plugins.bpe.patterns import pattern_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 KEY: Final = "tokbench.counts"
+SEAL: Final = "tokbench.sha256"
+"""The key whose value is the sha256 of the file, with :data:`UNSEALED` for it; what others write has none."""
+UNSEALED: Final = 64 * "0"
 VERSION: Final = 1
 COLUMNS: Final = ("chunk", "count", "first", "group", "part")
 PARTS: Final = 16
 _FILE: Final = 40
 _DOCUMENT: Final = 257 << 20  # bytes, and an odd number of megabytes, so that documents take turns in the parts
 _BLOCK: Final = 20
+_BATCH: Final = 1 << 20
 
 
 def position(file: int, byte: int) -> int:
@@ -145,16 +154,79 @@ def schema() -> pa.Schema:
     return pa.schema(list(zip(COLUMNS, types, strict=True)))
 
 
+class _Digests(NamedTuple):
+    place: int
+    """Where the seal is in the file; -1 without one."""
+    seal: str
+    unsealed: str
+    """The sha256 with :data:`UNSEALED` for the seal."""
+    whole: str
+
+
+def _digests(path: Path) -> _Digests:
+    status = path.stat()
+    return _digests_of(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _digests_of(path: Path, size: int, _mtime: int) -> _Digests:
+    """Hash a file once for each of its states; raise OSError."""
+    with open_regular(path) as file:
+        file.seek(max(0, size - 8))
+        footer = int.from_bytes(file.read(4), "little") + 8
+        start = max(0, size - footer)
+        file.seek(start)
+        found = re.search(rb"%b..(.{64})" % re.escape(SEAL.encode()), file.read(), re.DOTALL)
+        place = start + found.start(1) if found else -1
+        file.seek(0)
+        digest = hashlib.sha256()
+        left = place if found else size
+        while data := file.read(min(left, _BATCH)):
+            digest.update(data)
+            left -= len(data)
+        if not found:
+            return _Digests(place, "", "", digest.hexdigest())
+        tail = file.readall()
+    seal, rest, whole = tail[: len(UNSEALED)], tail[len(UNSEALED) :], digest.copy()
+    digest.update(UNSEALED.encode() + rest)
+    whole.update(seal + rest)
+    return _Digests(place, seal.decode("latin-1"), digest.hexdigest(), whole.hexdigest())
+
+
+def seal(path: Path) -> None:
+    """Write the sha256 of a table into it."""
+    found = _digests(path)
+    with path.open("r+b") as file:
+        file.seek(found.place)
+        file.write(found.unsealed.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a table.
+
+    Raises:
+        InputError: its bytes have changed since it was written.
+        OSError: it cannot be read.
+    """
+    found = _digests(path)
+    if found.seal != found.unsealed:
+        raise plugin.InputError(f"{path}: damaged: its bytes have changed since it was written; count or copy it again")
+    return found.whole
+
+
 def read_facts(path: Path) -> CountFacts:
     """Return what a table was made from.
 
     Raises:
-        InputError: the file cannot be read, is cut short, or is not a table of counts.
+        InputError: the file cannot be read, is damaged, or is not a table of counts.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
+        sha256_of(path)
         metadata = pq.read_metadata(path)
     except OSError as error:
         raise plugin.InputError(f"{path}: cannot be read: {error.strerror or error}") from error

@@ -12,7 +12,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -21,6 +21,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench import plugin
+from tokbench.foundation.files import (
+    UNFINISHED,
+    naming,
+    remove_unfinished,
+    unfinished_prefix,
+    write_atomically,
+    writing,
+)
 from tokbench.text.cuts import shown_name
 from tokbench.text.find import no_text
 from tokbench.text.opening import STDIN
@@ -38,6 +46,7 @@ _LEAST: Final = 64 << 20
 _SMALL: Final = 32 << 20
 """Less is counted before other processes have started."""
 _JOURNAL: Final = "journal"
+_TURN: Final = f"-turn{UNFINISHED}"
 
 Report = Callable[[int], object]
 """Called with the bytes of files read so far."""
@@ -131,12 +140,9 @@ class _Counter:
         import pyarrow.parquet as pq
 
         path = self._task.folder / f"{self._name}-{self._n_files}.parquet"
-        try:
-            with pq.ParquetWriter(path, schema(), compression="zstd", compression_level=1) as writer:
-                for rows in self._table.rows():
-                    writer.write_batch(rows)
-        except OSError as error:
-            raise plugin.InputError(f"{path}: cannot be written: {error}; make room, and run it again") from error
+        with writing(path) as made, pq.ParquetWriter(made, schema(), compression="zstd", compression_level=1) as writer:
+            for rows in self._table.rows():
+                writer.write_batch(rows)
         self._n_files += 1
         self._written.files.append(path.name)
         self._table = BlockCounter(self._task.reading.pattern, parts=self._task.parts)
@@ -190,15 +196,14 @@ class _Journal:
                 if all(stamps[piece.file] == now[piece.file] for piece in counted):
                     self.written.append(Written(counted, known["files"], Amount.of(known["amount"])))
         kept = {name for one in self.written for name in one.files}
-        self._task.folder.mkdir(parents=True, exist_ok=True)
         for path in self._task.folder.iterdir():
-            if path.name not in kept:
-                path.unlink()
-        self._path.write_text("".join(f"{entry}\n" for entry in [head, *map(_entry, self.written)]), encoding="utf-8")
+            if path.name not in kept and not path.name.endswith(_TURN):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        write_atomically(self._path, "".join(f"{entry}\n" for entry in [head, *map(_entry, self.written)]).encode())
 
     def add(self, written: Written) -> None:
         self.written.append(written)
-        with self._path.open("a", encoding="utf-8") as file:
+        with naming(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(_entry(written) + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -218,6 +223,27 @@ def count(task: Task, report: Report) -> Counted:
     """
     with engine(task.memory, task.folder / "spill"):
         pass  # a library that is missing is named before hours of counting
+    with _turn(task):
+        return _count(task, report)
+
+
+@contextmanager
+def _turn(task: Task) -> Iterator[None]:
+    """Let no other process count into the same table; a killed one gives way."""
+    own = task.folder / f"{unfinished_prefix(Path(_JOURNAL))}{_TURN[1:]}"
+    with naming(task.output):
+        task.folder.mkdir(parents=True, exist_ok=True)
+        remove_unfinished(task.folder)
+        own.touch()
+    try:
+        if len(list(task.folder.glob(f".{_JOURNAL}.*{_TURN}"))) > 1:
+            raise plugin.InputError(f"{task.output}: another count is writing it; wait, or choose another -o")
+        yield
+    finally:
+        own.unlink(missing_ok=True)
+
+
+def _count(task: Task, report: Report) -> Counted:
     journal = _Journal(task)
     journal.open()
     done = {piece for one in journal.written for piece in one.pieces}

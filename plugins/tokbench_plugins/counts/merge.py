@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench import plugin
-from tokbench_plugins.counts.facts import KEY, CountFacts, LeftOut, position, read_facts
+from tokbench.foundation.files import UNFINISHED, remove_unfinished, unfinished_prefix, writing
+from tokbench_plugins.counts.facts import KEY, SEAL, UNSEALED, CountFacts, LeftOut, position, read_facts, seal
 
 if TYPE_CHECKING:
     import duckdb
@@ -63,11 +64,12 @@ def engine(memory: int, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.execute("SET enable_progress_bar = false")
         try:
             yield connection
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        except duckdb.Error as error:
             message = str(error).partition("\n")[0]
-            raise plugin.InputError(
-                f"{spill.parent}: cannot add the counts: {message}; free some disk or raise --memory"
-            ) from error
+            fix = "free some disk or raise --memory"
+            if not isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException):
+                fix = "a table is damaged: count again"
+            raise plugin.InputError(f"{spill.parent}: cannot add the counts: {message}; {fix}") from error
 
 
 def merge(
@@ -101,11 +103,13 @@ def merge(
         numbers = _numbers(connection, f"SELECT count(*), sum(n), sum(n * octet_length(chunk)) FROM ({rare})")
         facts = replace(facts, left_out=_add_left_out(facts.left_out, LeftOut(least, *numbers)))
         added = f"SELECT * FROM added WHERE chunk NOT IN (SELECT chunk FROM ({rare}))"
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}")
-    options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{'{KEY}': {_quoted(facts.as_json())}}}"
+    metadata = f"{{'{KEY}': {_quoted(facts.as_json())}, '{SEAL}': '{UNSEALED}'}}"
+    options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {metadata}"
     order = 'ORDER BY first, chunk, "group", part'
-    connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
-    unfinished.replace(output)
+    remove_unfinished(output.parent)
+    with writing(output) as unfinished:
+        connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
+        seal(unfinished)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
     columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late or 'NULL'})"
     return Merged(facts, *_numbers(connection, f"SELECT {columns} FROM ({by_chunk})"))
@@ -138,7 +142,7 @@ def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1)
             "some of these tables have numbers of the caller and some have not: add tables of one kind first"
         )
     parts = placed(paths, facts)
-    spill = output.with_name(f"{output.name}.spill")
+    spill = output.with_name(f"{unfinished_prefix(output)}spill{UNFINISHED}")
     with engine(memory, spill) as connection:
         return merge(connection, parts, _sum(facts), output, least=least)
 

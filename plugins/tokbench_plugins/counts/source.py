@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -40,13 +39,13 @@ class CountsSource:
 
     @cached_property
     def counts(self) -> plugin.CountsFile:
-        with self._path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        from tokbench_plugins.counts.facts import sha256_of
+
         left_out = self._facts.left_out
         notes = (f"{self._path.name}: {left_out}",) if left_out else ()
-        return plugin.CountsFile(
-            self._path, digest, self._facts.pattern, self._facts.documents, self._facts.bytes, notes
-        )
+        facts = self._facts
+        digest = sha256_of(self._path)
+        return plugin.CountsFile(self._path, digest, facts.pattern, facts.documents, facts.bytes, notes)
 
     @cached_property
     def groups(self) -> dict[str, int]:

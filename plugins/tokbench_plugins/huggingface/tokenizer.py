@@ -35,6 +35,8 @@ from tokbench_plugins.huggingface.json import (
 )
 
 _ENGINES: Final = 4  # each holds the whole vocabulary
+_SPARSEST: Final = 64
+"""Ids for each token, at most: memory goes by the largest id."""
 _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
 
 
@@ -66,6 +68,9 @@ class HuggingFaceTokenizer:
         self._with_special: dict[frozenset[str], Tokenizer] = {}  # by the names that were allowed, the last few
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
+        if self.vocab_size > _SPARSEST * len(self._ids):
+            message = f"id {self.vocab_size - 1:,} is beyond {_SPARSEST} times its {len(self._ids):,} tokens"
+            raise ValueError(f"{message}; is the file damaged?")
         self.lossless = is_lossless(content)
         model = content["model"]
         unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))

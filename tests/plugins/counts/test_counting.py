@@ -2,9 +2,12 @@
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import os
 import random
+import re
 import subprocess
 import sys
 
@@ -25,7 +28,7 @@ from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.counts import local, pieces
 from tokbench_plugins.counts.count import count_table, table_of
-from tokbench_plugins.counts.facts import PARTS, part_of, read_facts
+from tokbench_plugins.counts.facts import PARTS, SEAL, part_of, read_facts, sha256_of
 from tokbench_plugins.counts.merge import add_tables
 from tokbench_plugins.counts.pieces import Reading
 
@@ -346,6 +349,38 @@ def test_files_that_are_no_tables(tmp_path, damage):
     path.write_bytes(path.read_bytes()[:-9]) if damage == "cut" else pq.write_table(pa.table({"text": ["a"]}), path)
     with pytest.raises(InputError, match=r"a\.counts"):
         read_facts(path)
+
+
+def test_no_damage_of_a_table_is_trained_on(tmp_path):
+    folder = write(tmp_path / "in", texts(3, 300, seed=9))
+    path = tmp_path / "out"
+    call(folder, "-o", path)
+    whole = path.read_bytes()
+    assert sha256_of(path) == hashlib.sha256(whole).hexdigest()
+    for place in range(4, len(whole), len(whole) // 60):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        os.utime(path, ns=(place, place))
+        if SEAL.encode() in path.read_bytes():  # without this name the hash is not looked for, and all else is whole
+            with pytest.raises(InputError, match=re.escape(str(path))):
+                read_facts(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it is not known there who is alive")
+def test_one_count_at_a_time(tmp_path):
+    folder = write(tmp_path / "in", texts(3, 300, seed=9))
+    unfinished = tmp_path / "out.unfinished"
+    unfinished.mkdir()
+    (unfinished / "spill").mkdir()
+    alive = unfinished / f".journal.{os.getppid()}-turn.tmp"
+    alive.touch()
+    second = call(folder, "-o", tmp_path / "out")
+    assert (second.returncode, "another count is writing it" in second.stderr) == (2, True)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    alive.rename(unfinished / f".journal.{gone.pid}-turn.tmp")
+    (tmp_path / f".out.{gone.pid}-0a1b.tmp").write_bytes(b"half")
+    assert call(folder, "-o", tmp_path / "out").returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
 CALL = "from tokbench.cli.main import main; import sys; sys.argv = ['tokbench', 'count', *sys.argv[1:]]; main()"

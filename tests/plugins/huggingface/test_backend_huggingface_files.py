@@ -199,3 +199,18 @@ def test_damaged_vocab_txt(content, reason, tmp_path):
     path.write_bytes(content)
     with pytest.raises(tokbench.BackendError, match=rf"vocab\.txt: {reason}"):
         SPEC.load(HuggingFaceLoadOptions(vocab_txt=path))
+
+
+def test_an_id_far_beyond_all_others_is_refused(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    for last, refused in ((127, False), (128, True), (1 << 32, True)):
+        path.write_text(
+            json.dumps(
+                {"model": {"type": "WordLevel", "vocab": {"a": 0, "b": min(last, (1 << 32) - 1)}, "unk_token": "a"}}
+            )
+        )
+        if refused:
+            with pytest.raises(tokbench.BackendError, match="beyond 64 times its 2 tokens"):
+                SPEC.load(HuggingFaceLoadOptions(path=path))
+        else:
+            assert SPEC.load(HuggingFaceLoadOptions(path=path)).vocab_size == 128

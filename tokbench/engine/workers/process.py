@@ -91,7 +91,8 @@ class WorkerProcess:
         ours, theirs = socket.socketpair()
         self._output = tempfile.TemporaryFile() if capture_output else None  # noqa: SIM115 - as long as the process
         with tempfile.TemporaryFile() as file, theirs:
-            file.truncate(HEARTBEAT_BYTES)
+            file.write(bytes(HEARTBEAT_BYTES))  # a disk without room for it is an error here, and not a signal later
+            file.flush()
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
             self._process = _start_process(theirs.fileno(), file.fileno(), self._output, environment)
         self.line = Connection(ours.detach())

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import struct
 from dataclasses import replace
 
 import pytest
@@ -382,6 +383,9 @@ def test_what_is_refused(tmp_path, models):
     write(tmp_path / "merges.gguf", ranks, "gpt-2", token_merges=["q z"])
     gguf_files.of_sentencepiece(tmp_path / "spm.gguf", models / "bpe.model")
     gguf_files.write(tmp_path / "lacking.gguf", "llama", ["<unk>", "a"])
+    key = b"tokenizer.ggml.tokens"
+    head = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(key)) + key
+    (tmp_path / "long.gguf").write_bytes(head + struct.pack("<IIQ", 9, 4, 1 << 35))
     for name, options, reason in (
         ("none", {}, "No such file"),
         ("text", {}, "a damaged GGUF file"),
@@ -394,6 +398,7 @@ def test_what_is_refused(tmp_path, models):
         ("merges", {}, r"merges\[0\] merges 'q' and 'z'"),
         ("spm", {"pre": "gpt-2"}, "pre belongs to byte-level BPE"),
         ("lacking", {}, "tokenizer.ggml.scores"),
+        ("long", {}, "longer than the file"),
     ):
         with pytest.raises(tokbench.BackendError, match=rf"{name}\.gguf: .*{reason}"):
             load(tmp_path / f"{name}.gguf", **options)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from tokbench.foundation.files import open_regular
 from tokbench.plugin import BackendError
 from tokbench_plugins.sentencepiece.proto import PieceType
 
@@ -79,9 +80,17 @@ def read_gguf(path: Path) -> GGUFTokenizer:
     """Return the tokenizer of a file; tensors are not read."""
     from gguf import GGUFReader
 
+    class Bounded(GGUFReader):
+        """Ends at the end of the file, however long an array says that it is."""
+
+        def _get(self, offset: Any, *how: Any, **more: Any) -> Any:
+            if int(offset) >= len(self.data):
+                raise ValueError("an array or text is longer than the file")
+            return super()._get(offset, *how, **more)
+
     try:
-        path.open("rb").close()
-        entries = GGUFReader(path).fields
+        open_regular(path).close()
+        entries = Bounded(path).fields
         content: dict[str, Any] = {}
         for field in fields(GGUFTokenizer):
             if _key(field.name) in entries:

@@ -67,11 +67,11 @@ GOOD = write_lock(
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("format 1", "format 2", ": this lock is of format 2"),
+        ("format 2", "format 3", ": this lock is of format 3"),
         ("  ids 9", "  idz 9", ":13: "),
         ("  ids 9", "  ids nine", ":13: "),
         ("= 12", "= 1?", ":14: "),
-        ("  ids 9\n", "", ": tokenizer 'mine' has no line 'ids'"),
+        ("  ids 9\n", "", ": lines are damaged"),
         ("\ntokenizer mine", "\ntokenizer mine\ntokenizer mine", ":11: "),
     ],
 )
@@ -80,3 +80,32 @@ def test_what_is_no_lock_is_refused_with_its_line(tmp_path, old, new, place):
     path.write_text(GOOD.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(f"{path}{place}")):
         read_lock(path)
+
+
+def _damaged(lines):
+    """Yield lines without one, with one twice, with two swapped, cut, and without every second."""
+    for k in range(len(lines)):
+        yield lines[:k] + lines[k + 1 :]
+        yield lines[: k + 1] + lines[k:]
+        yield [*lines[:k], *lines[k : k + 2][::-1], *lines[k + 2 :]]
+        yield lines[:k]
+    yield lines[::2]
+
+
+def test_every_damage_is_refused(tmp_path):
+    lines, path = GOOD.splitlines(keepends=True), tmp_path / "ids.lock"
+    contents = ["".join(damaged).encode() for damaged in _damaged(lines)]
+    bits = [bytearray(GOOD.encode()) for _ in GOOD]
+    for place, content in enumerate(bits):
+        content[place] ^= 1 << place % 8
+    for content in [*contents, *bits, *(GOOD.encode()[:size] for size in range(0, len(GOOD) - 1, 7))]:
+        if bytes(content) != GOOD.encode():
+            path.write_bytes(content)
+            with pytest.raises(InputError, match=re.escape(str(path))):
+                read_lock(path)
+
+
+def test_other_line_ends_are_no_damage(tmp_path):
+    path = tmp_path / "ids.lock"
+    path.write_bytes(GOOD.replace("\n", "\r\n").encode())
+    assert read_lock(path).tokenizers[0].name == "mine"

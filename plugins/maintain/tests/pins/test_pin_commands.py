@@ -62,6 +62,20 @@ def test_the_same_and_not_the_same(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("damage", ["lost", "renamed", "twice"])
+def test_a_damaged_lock_without_a_hash(folder, damage):
+    *lines, _, _ = Path("ids.lock").read_text().replace("format 2", "format 1").splitlines(keepends=True)
+    text = next(k for k, line in enumerate(lines) if line.startswith("  text"))
+    lines[text : text + 1] = {
+        "lost": [], "renamed": [lines[text].replace("mine/", "mind/")], "twice": [lines[text]] * 2
+    }[damage]  # fmt: skip
+    Path("ids.lock").write_text("".join(lines))
+    done = CliRunner().invoke(command, ["pin", "--check", "ids.lock"])
+    assert (done.exit_code, done.stdout.count("the lock is damaged")) == (1, 1)
+    assert "words: same (2 documents)" in done.stdout
+
+
+@pytest.mark.slow
 def test_another_backend(folder):
     done = CliRunner().invoke(command, ["pin", "--check", "ids.lock", "--with", "tiktoken"])
     assert done.exit_code == 1

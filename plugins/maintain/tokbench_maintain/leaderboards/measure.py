@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import tokbench
+from tokbench.foundation.files import write_atomically
 from tokbench.inspect.examine import examine
 from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch, read_regular
 from tokbench.plugin.metrics import WHOLE, Cell
@@ -146,8 +147,9 @@ def run_entries(board: Board, names: Sequence[str], *, workers: int = 1, log: st
     if not problems:
         for name in chosen:
             write_numbers(board.results(name), measured.rows[name])
-        board.ranks.write_bytes(ranks_text(board, measured.results).encode())
-        board.measured.write_text(f"{measured.results.created[:10]} with tokbench {tokbench.__version__}\n", "utf-8")
+        write_atomically(board.ranks, ranks_text(board, measured.results).encode())
+        said = f"{measured.results.created[:10]} with tokbench {tokbench.__version__}\n"
+        write_atomically(board.measured, said.encode())
     return problems
 
 

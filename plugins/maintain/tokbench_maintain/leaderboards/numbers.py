@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
+from tokbench.foundation.files import write_atomically
 from tokbench.plugin import InputError, Problem, read_regular
 from tokbench.plugin.metrics import WHOLE
 from tokbench.plugin.report import csv_text
@@ -87,7 +88,7 @@ def read_numbers(path: Path) -> list[NumberRow]:
 def write_numbers(path: Path, rows: Sequence[NumberRow]) -> None:
     """Write the numbers of an entry, sorted for a diff."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(csv_text(_HEAD, map(astuple, sorted(rows))).encode())
+    write_atomically(path, csv_text(_HEAD, map(astuple, sorted(rows))).encode())
 
 
 def moved(name: str, published: Sequence[NumberRow], measured: Sequence[NumberRow]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from tokbench.foundation.files import naming, write_atomically
 from tokbench.plugin import read_regular
 from tokbench.report.pages import html_environment
 from tokbench_maintain.leaderboards.board import Board
@@ -22,7 +23,8 @@ def write_site(board: Board, folder: Path, home: str = "") -> Path:
         folder: where the pages go.
         home: the page to which all link back, if there is one.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     environment = html_environment("tokbench_maintain.leaderboards")
     environment.filters |= {"short": short, "count": count}
     view = BoardView(board)
@@ -33,7 +35,7 @@ def write_site(board: Board, folder: Path, home: str = "") -> Path:
 
     def write(name: str, template: str, **more: object) -> None:
         text = environment.get_template(template).render(**common, **more)
-        (folder / name).write_bytes(text.encode("utf-8", "backslashreplace"))
+        write_atomically(folder / name, text.encode("utf-8", "backslashreplace"))
 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     write("index.html", "index.html.j2", script_hash=digest)

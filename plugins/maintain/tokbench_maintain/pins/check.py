@@ -70,6 +70,10 @@ def check_lock(
     with opened(config, progress, store) as run:
         _check_text(lock, run)
         now = {tokenizer.name: tokenizer for tokenizer in run.tokenizers()}
+        for pinned in lock.tokenizers:
+            if pinned.name in now and (lost := _lost(pinned, now[pinned.name])):
+                run.failures[pinned.name] = lost
+                del now[pinned.name]
         changed = {pinned.name: _changed(pinned, now[pinned.name]) for pinned in lock.tokenizers if pinned.name in now}
         places = {place for changes in changed.values() for place in list(changes)[:_EXPLAINED]}
         texts = {place: text for batch in run.texts() for place, text in batch if place in places} if places else {}
@@ -87,6 +91,15 @@ def check_lock(
 class _Change(NamedTuple):
     before: PinnedText
     now: PinnedText
+
+
+def _lost(pinned: PinnedTokenizer, now: PinnedTokenizer) -> str:
+    """Return what a damaged lock lacks, or has twice; empty if its texts are those of today."""
+    places, today = [text.place for text in pinned.texts], {text.place for text in now.texts}
+    if sorted(places) == sorted(today):
+        return ""
+    whole = f"{len(today.intersection(places)):,} of its {len(today):,} texts, in {len(places):,} lines"
+    return f"the lock is damaged: it has {whole}; restore it, or pin again"
 
 
 def _changed(pinned: PinnedTokenizer, now: PinnedTokenizer) -> dict[str, _Change]:

@@ -64,6 +64,7 @@ def pin(
 
 def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *, as_json: bool, no_store: bool) -> int:
     from tokbench.foundation.display import progress_shown
+    from tokbench.foundation.files import write_atomically
     from tokbench.foundation.store import open_store
     from tokbench_maintain.pins.lock import write_lock
     from tokbench_maintain.pins.pin import Request
@@ -72,7 +73,7 @@ def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *
     with progress_shown("none" if as_json else "auto") as progress:
         pins = pin_all(Request(config, limit, only), output.parent, progress, None if no_store else open_store())
     content = write_lock(pins.lock, output.name).encode("utf-8", "backslashreplace")
-    output.write_bytes(content)
+    write_atomically(output, content)
     texts = {tokenizer.name: len(tokenizer.texts) for tokenizer in pins.lock.tokenizers}
     if as_json:
         print_json({"file": str(output), "bytes": len(content), "texts": texts, "failures": dict(pins.failures)})

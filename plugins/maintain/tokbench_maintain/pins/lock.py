@@ -3,7 +3,7 @@ r"""A lock: the file of pins. It is sorted text with one line per document, made
 Each section begins at the left margin, so that a diff of git names the tokenizer above every change::
 
     # Ids of tokenizers, pinned. Check them: tokbench pin --check ids.lock
-    format 1
+    format 2
     configuration "mine.yaml"
     python 3.11.7
 
@@ -21,15 +21,19 @@ Each section begins at the left margin, so that a diff of git names the tokenize
       stage split "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+|..."
       text sample/en/1 8a1f3c7a55d0e9b2 = 45613
 
+    lines 18 4b1d0c6f7a92e385
+
 The line of a text has its place (corpus, group and key), 64 bits of a hash of its ids, the form of its surface and its
-cut, see :mod:`tokbench_maintain.pins.cut`.
+cut, see :mod:`tokbench_maintain.pins.cut`. The last line has the number of all others, and 64 bits of their hash;
+locks of format 1 have none.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +41,7 @@ from typing import Any, Final
 from tokbench.plugin import BackendError, InputError, Problem, did_you_mean, read_file
 from tokbench_maintain.pins.cut import is_known, read_cut
 
-_FORMAT: Final = "1"
+_FORMATS: Final = ("1", "2")
 _HEAD: Final = "# Ids of tokenizers, pinned. Check them: tokbench pin --check"
 _DIGEST: Final = re.compile(r"[0-9a-f]{16}")
 
@@ -118,14 +122,19 @@ def _word(text: str) -> str:
 
 def write_lock(lock: Lock, name: str = "ids.lock") -> str:
     """Return the content of a lock's file; ``name`` is its name, for the advice at its head."""
-    lines = [f"{_HEAD} {name}", f"format {_FORMAT}", f"configuration {_quoted(lock.configuration)}"]
+    lines = [f"{_HEAD} {name}", f"format {_FORMATS[-1]}", f"configuration {_quoted(lock.configuration)}"]
     lines += [f"limit {lock.limit}"] if lock.limit is not None else []
     lines += [*(f"only {tokenizer}" for tokenizer in lock.only), f"python {lock.python}"]
     for corpus, pinned in sorted(lock.corpora.items()):
         lines += ["", f"corpus {corpus}", f"  documents {pinned.documents}", f"  sha256 {pinned.sha256}"]
     for tokenizer in sorted(lock.tokenizers, key=lambda tokenizer: tokenizer.name):
         lines += ["", f"tokenizer {tokenizer.name}", *(f"  {line}" for line in _lines_of(tokenizer))]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", _seal([*lines, ""]), ""])
+
+
+def _seal(lines: Sequence[str]) -> str:
+    written = "\n".join(lines).encode("utf-8", "backslashreplace")
+    return f"lines {len(lines)} {hashlib.sha256(written).hexdigest()[:16]}"
 
 
 def _lines_of(tokenizer: PinnedTokenizer) -> Iterator[str]:
@@ -174,9 +183,14 @@ def read_lock(path: Path) -> Lock:
                 (current if line.startswith(" ") else head).add(word, rest)
         except (ValueError, RecursionError) as error:
             raise InputError([Problem(f"{path}:{number}", str(error))]) from error
-    if (made := head.one("format")) != _FORMAT:
-        message = f"this lock is of format {made}; this version of tokbench reads format {_FORMAT}"
+    if (made := head.one("format")) not in _FORMATS:
+        message = f"this lock is of format {made}; this version of tokbench reads {' and '.join(_FORMATS)}"
         raise InputError([Problem(str(path), message)])
+    *lines, end = [line.rstrip("\r") for line in content.rstrip("\n").split("\n")]
+    if made != _FORMATS[0] and end != _seal(lines):
+        raise InputError(
+            [Problem(str(path), "lines are damaged or lost since it was written; restore it, or pin again")]
+        )
     return Lock(
         configuration=head.one("configuration"),
         python=head.one("python"),
@@ -266,6 +280,7 @@ def _stage(rest: str) -> tuple[str, str]:
 
 _LINES: Final[Mapping[str, Callable[[str], Any]]] = {
     "format": str,
+    "lines": str,
     "configuration": _json(str),
     "limit": _number,
     "only": str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -28,14 +29,16 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
     """
     import numpy as np
 
+    from tokbench.foundation.files import write_atomically
     from tokbench_questions.byte_table import byte_table as make
 
     if output and (output.suffix != ".npy" or not output.parent.is_dir()):
         raise click.UsageError(f"-o {output}: give a name that ends in .npy, in a folder that exists")
     table = make(tokenizer, texts_by_group(texts))
     if output:
-        with output.open("wb") as file:
-            np.save(file, table.sizes)
+        content = io.BytesIO()
+        np.save(content, table.sizes)
+        write_atomically(output, content.getvalue())
     if as_json:
         numbers = {"ids": len(table.sizes), "longest": int(table.sizes.max()), "sizes": output}
         print_json({"tokenizer": tokenizer, "exact": table.exact, **asdict(table), **numbers})

@@ -1,0 +1,67 @@
+"""Text of another encoding is read with its name, and recognised without it."""
+
+import pytest
+
+from tokbench.foundation.errors import InputError
+from tokbench.sources.text import TextOptions, TextSource
+from tokbench.text.encodings import known_encoding
+
+TEXT = "café crème\nnaïve „Straße“\n"
+
+
+def texts(path, **options):
+    return [document.text for document in TextSource(TextOptions(path=path, **options)).documents()]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32", "utf-32-be", "utf-8-sig"])
+def test_the_named_encoding_is_read(tmp_path, encoding):
+    text = (TEXT if encoding != "latin-1" else TEXT[:11]) * 20_000
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode(encoding))
+    assert texts(path, encoding=encoding) == [text]
+    assert texts(path, encoding=encoding, document="line") == text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "advised"),
+    [
+        ("latin-1", "encoding: latin-1"),
+        ("cp1252", "encoding: cp1252"),
+        ("utf-16", "is UTF-16 text.* encoding: utf-16$"),
+        ("utf-16-le", "is UTF-16 text.* encoding: utf-16-le$"),
+        ("utf-16-be", "is UTF-16 text.* encoding: utf-16-be$"),
+        ("utf-32", "is UTF-32 text.* encoding: utf-32$"),
+        ("utf-32-le", "is UTF-32 text.* encoding: utf-32-le$"),
+        ("utf-32-be", "is UTF-32 text.* encoding: utf-32-be$"),
+    ],
+)
+def test_the_encoding_is_recognised_and_advised(tmp_path, encoding, advised):
+    path = tmp_path / "a.txt"
+    path.write_bytes((TEXT[-15:] if encoding == "cp1252" else TEXT[:11]).encode(encoding))
+    with pytest.raises(InputError, match=advised) as told:
+        texts(path)
+    assert "iconv -c" not in str(told.value)
+
+
+def test_a_damaged_file_of_utf8_is_no_other_encoding(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(TEXT.encode() + b"\xff")
+    with pytest.raises(InputError, match="errors: replace") as told:
+        texts(path)
+    assert "encoding:" not in str(told.value)
+
+
+def test_another_encoding_than_named(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(TEXT.encode("cp1252"))
+    with pytest.raises(InputError, match=r"a\.txt: is not text in utf-8"):
+        texts(path, encoding="utf8")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("rot13", "not an encoding of text"), ("base64", "not an encoding of text"), ("latin_2x", "did you mean")],
+)
+def test_what_is_no_encoding_of_text(name, message):
+    with pytest.raises(ValueError, match=message):
+        known_encoding(name)

@@ -15,7 +15,8 @@ import tokbench
 from tokbench.tokenizers.contract import EncodesChat, HasIdentity, HasTokenBytes
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
-from tokbench_plugins.transformers.backend import SPEC, TransformersLoadOptions
+from tokbench_plugins.hub.backend import AUTO as SPEC
+from tokbench_plugins.hub.backend import HubLoadOptions
 from tokbench_plugins.transformers.tokenizer import behind_the_contract
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
@@ -71,7 +72,7 @@ def folder(tmp_path, trained):
 
 
 def load(**options):
-    return SPEC.load(TransformersLoadOptions(**options))
+    return SPEC.load(HubLoadOptions(**options))
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
@@ -13,6 +12,7 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench.foundation.errors import BackendError, BackendUnavailable
+from tokbench.registry.plugins import lacking
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks_file, read_tokenizer_json
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
@@ -81,11 +81,11 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     >>> ranks_of_encoding("cl100k_base")[b" the"]
     279
     """
-    if name in _IN_SPLINTR and find_spec("splintr") is not None:
+    if name in _IN_SPLINTR and lacking(("splintr-rs",)) is None:
         from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
         source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(_IN_SPLINTR[name])
-    elif name in _IN_TIKTOKEN and find_spec("tiktoken") is not None:
+    elif name in _IN_TIKTOKEN and lacking(("tiktoken",)) is None:
         from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
 
         source = TiktokenTokenizer(get_encoding(name))
@@ -163,9 +163,9 @@ class EngineVocabulary:
 
 def has_ranks(name: EncodingName) -> bool:
     """Return whether the ranks of an encoding are on this machine."""
-    if name in _IN_SPLINTR and find_spec("splintr") is not None:
+    if name in _IN_SPLINTR and lacking(("splintr-rs",)) is None:
         return True
-    return find_spec("tiktoken") is not None and is_cached(name)
+    return lacking(("tiktoken",)) is None and is_cached(name)
 
 
 VOCABULARY_FILES: Final = tuple(replace(kind, also=True) for kind in (*RANKS_FILES, plugin.FileKind(".json")))

@@ -64,7 +64,7 @@ def _save_object(tokenizer: Any, folder: Path) -> dict[str, Any]:
 
     kind = type(tokenizer)
     if not tokenizer.is_fast and kind.__module__.partition(".")[0] != "transformers":
-        raise ValueError("its class is Python code of yours, which no file brings; write a backend for it")
+        raise plugin.BackendError("its class is Python code of yours, which no file brings; write a backend for it")
     tokenizer.save_pretrained(folder)
     file = folder / "tokenizer_config.json"
     if tokenizer.is_fast and not has_own_decode(tokenizer):  # a class would make another pipeline than its object has

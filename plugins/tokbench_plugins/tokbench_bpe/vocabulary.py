@@ -15,7 +15,8 @@ from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.registry.plugins import lacking
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks_file, read_tokenizer_json
-from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
+from tokbench_plugins.bpe.formats.dialect import check_tiktoken_dialect
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name, resolve_pattern
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
@@ -99,6 +100,14 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     return {data: i for i in ids if (data := source.token_bytes(i))}
 
 
+def _check_split(path: Path, split: str) -> None:
+    """Refuse the split of a file, which is written for tiktoken's engine, if others may read it differently."""
+    try:
+        check_tiktoken_dialect(resolve_pattern(split) if split else ".")
+    except ValueError as error:
+        raise BackendError(f"{path}: {error}, or load tiktoken:{path}") from error
+
+
 @dataclass(frozen=True)
 class EngineVocabulary:
     r"""A byte-level vocabulary: in ranks, or with the merges that a file lists.
@@ -128,6 +137,7 @@ class EngineVocabulary:
         """Read a ``.json`` file, or else ranks, whose split is by default as published or exported, or gpt4."""
         if path.suffix != ".json":
             ranks, split, notes = read_ranks_file(path, pattern)
+            _check_split(path, "" if pattern else split)
             return cls(pattern_name(split), {}, ranks, notes=notes)
         parts = read_tokenizer_json(path)
         name = None if parts.pattern is None else pattern_name(parts.pattern)

@@ -14,7 +14,7 @@ from os.path import commonprefix
 from typing import Final
 
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
-from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
+from tokbench_plugins.bpe.formats.dialect import check_shared_dialect, check_tiktoken_dialect
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.recovery.canonical import not_built, not_merged
@@ -89,6 +89,11 @@ def _split_is_shared(parts: Parts) -> None:
         check_shared_dialect(resolve_pattern(parts.pattern))
 
 
+def _split_is_tiktokens(parts: Parts) -> None:
+    if parts.pattern is not None:
+        check_tiktoken_dialect(resolve_pattern(parts.pattern))
+
+
 def _split_is_named(parts: Parts) -> None:
     split = None if parts.pattern is None else resolve_pattern(parts.pattern)
     if split not in GGUF_SPLITS or parts.vocabulary.whole_chunks:
@@ -96,7 +101,7 @@ def _split_is_named(parts: Parts) -> None:
 
 
 NEEDED: Final[Mapping[str, Sequence[Callable[[Parts], None]]]] = {
-    "tiktoken": (_bytes_are_unique, _ranks_decide_merges),
+    "tiktoken": (_bytes_are_unique, _ranks_decide_merges, _split_is_tiktokens),
     "huggingface": (_bytes_are_unique, _names_differ, _every_token_is_looked_up, _split_is_shared),
     "gpt2": (_bytes_are_unique, _names_differ, _every_token_is_merged),
     "gguf": (_split_is_named, _bytes_are_unique, _names_differ),

@@ -306,16 +306,6 @@ def _by_class(registry: Registry, specs: Iterable[Any]) -> list[tuple[Catalogue[
     return [(known[name], some) for name, some in found.items()]
 
 
-def absent_distributions(spec: Any) -> list[str]:
-    """Return the required distributions that are not installed."""
-    return [name for name in spec.requires if not _version(name)]
-
-
-def install_command(spec: Any) -> str:
-    """Return the command that installs them."""
-    return spec.install or "pip install " + " ".join(absent_distributions(spec))
-
-
 def missing(spec: Any) -> str | None:
     """Return which distributions a spec lacks or needs newer, and how to install them; ``None`` if it lacks none."""
     return lacking(spec.requires, spec.install)

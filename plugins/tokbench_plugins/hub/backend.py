@@ -26,9 +26,7 @@ class HubLoadOptions(plugin.Options):
         default=None, description="a folder with a model's tokenizer files, or a tokenizer.json"
     )
     name: str | None = Field(
-        default=None,
-        description="instead of path: org/name on the hub, or org/name@revision; the local cache is used without "
-        "network",
+        default=None, description="instead of path: org/name on the hub, or org/name@revision; or of its cache"
     )
     revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
     trust_remote_code: bool = Field(

@@ -132,9 +132,8 @@ class SplintrTokenizer(EncodesAroundSpecial):
     def _exact(self) -> TiktokenTokenizer:
         special = {*self._special.values()}
         tokens = ((i, self.token_bytes(i)) for i in range(self.vocab_size) if i not in special)
-        return TiktokenTokenizer(
-            make_encoding(self._name, {token: i for i, token in tokens if token}, _ENDS_IN[self._name], {})
-        )
+        ranks = {token: i for i, token in tokens if token}
+        return TiktokenTokenizer(make_encoding(self._name, ranks, _ENDS_IN[self._name], {}))
 
     def _encode(self, text: str) -> list[int]:
         if self._name in _ENDS_IN and _LONG_S in text:

@@ -27,14 +27,10 @@ _FOLDED: Final = re.compile(r"\(\?i(?::(?P<group>[^)]*)|\)(?P<rest>.*))", re.DOT
 _OTHER_CASES: Final = re.compile(r"\[(?![a-hj-z]+\])|[\\(]|i|ss|st|ff", re.IGNORECASE)
 
 
-def check_case(pattern: str) -> None:
-    """Refuse an expression without regard to case where engines differ in what is a letter's other case.
-
-    >>> check_case("(?i:'s|'t|'re)")
-    >>> check_case("(?i:[a-z]+)")
-    Traceback (most recent call last):
-    ValueError: engines differ in the other cases of '[a-z]+'; write out both cases
-    """
+def _check_everywhere(pattern: str) -> None:
+    """Refuse what every two engines do differently: to go on from an empty match, and the other case of letters."""
+    if regex.match(pattern, "") is not None:
+        raise ValueError("it matches no text, from which engines go on differently or not at all; write + for *")
     for match in _FOLDED.finditer(pattern):
         text = match["group"] or match["rest"] or ""
         if _OTHER_CASES.search(text):
@@ -57,9 +53,7 @@ def check_tiktoken_dialect(pattern: str) -> None:
             )
         if match[0] in {r"\h", r"\H", r"\Z"}:
             raise ValueError(f"tiktoken's engine reads {match[0]} differently; write a class, or $")
-    if regex.match(pattern, "") is not None:
-        raise ValueError("it matches no text, at which tiktoken's engine fails; write + for *")
-    check_case(pattern)
+    _check_everywhere(pattern)
     from tiktoken import Encoding  # late: 20 ms that few need
 
     try:
@@ -77,7 +71,7 @@ def check_shared_dialect(pattern: str) -> None:
     ValueError: Hugging Face's engine may read the pattern differently from character 5 on: '{1,3}+|\\w'; write ...
     """
     resolve_pattern(pattern)
-    check_case(pattern)
+    _check_everywhere(pattern)
     position = 0
     while position < len(pattern):
         match = _SHARED.match(pattern, position)

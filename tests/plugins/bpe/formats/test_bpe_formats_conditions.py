@@ -108,7 +108,7 @@ SPLITS = {
     r"[[:alpha:]]+|\P{L}|\p{L}": set(),
     r"\h+|\P{L}|\p{L}": set(),
     r"\p{XDigit}+|\P{L}|\p{L}": set(),
-    r"\p{L}*": {"huggingface"},
+    r"\p{L}*": set(),
 }
 ODD = ["\u180e½\n\x85Σ²\u2028é", "ı.11١AİΣⓐ", "x'ſ'S ab\u00a0abc", "AABBCC aabbcc"]
 

@@ -277,3 +277,13 @@ def test_advice_on_code_of_strangers_can_be_followed(door, tmp_path):
         tokbench.load(door, path=str(folder))
     code = "import sys, tokbench; print(tokbench.load('hf', path=sys.argv[1], trust_remote_code=True).encode('abc'))"
     assert run(code, folder, HF_HOME=tmp_path / "home").stdout == "[97, 98, 99]\n"
+
+
+@pytest.mark.slow
+def test_an_object_is_run_by_its_own_pipeline(data, tmp_path):
+    import transformers
+
+    (tmp_path / "tokenizer.model").write_bytes((data / "spm" / "mistral_v1.model").read_bytes())
+    theirs = transformers.LlamaTokenizer.from_pretrained(tmp_path)
+    theirs.add_tokens([transformers.AddedToken("<tool>", lstrip=True, rstrip=True)])
+    assert tokbench.load(theirs).encode("a <tool>you") == theirs.encode("a <tool>you", add_special_tokens=False)

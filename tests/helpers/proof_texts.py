@@ -20,7 +20,7 @@ _WORDS = "the Straße naïve été Привет नमस्ते ক্ষম�
 _CONTRACTIONS = ("'s", "'S", "'t", "'re", "'RE", "'ve", "'m", "'ll", "'LL", "'d", "’s", "'ſ")
 _TAGS = (
     *("<html>", "<table><td>", "</td></tr>", "<h1>Title</h1>", "<b>bold</b>", "<img src='a.png'/>", "<br/>", "<TABLE>"),
-    *("<a href=x>"),
+    "<a href=x>",
 )
 _EMOJI = ("👩‍👩‍👧‍👦", "🏳️‍🌈", "👍🏽", "🇩🇪🇫🇷", "🤷🏿‍♀️", "❤️", "1️⃣")
 _MIXED = "Python和C++ Ωmega-3 x²+y²≠z³ №5 ½kg ﬁn K Å ㎏ １２３ ٣٤٥ १२३ Ⅷ \u202eabc\u202c a\ufeffb \ue000".split()

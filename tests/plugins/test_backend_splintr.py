@@ -7,6 +7,7 @@ import tiktoken
 from difficult_texts import TEXTS, hostile, pud
 from sentencepiece import SentencePieceProcessor
 
+import tokbench
 from tokbench_plugins.splintr import backend
 
 splintr = pytest.importorskip("splintr", reason="splintr-rs is not installed")
@@ -92,12 +93,21 @@ def test_damaged_utf8_of_byte_pieces():
     assert tokenizer.decode(ids[:-1]) == "a\ufffd"
 
 
-@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "gpt-oss"])
 @pytest.mark.usefixtures("tiktoken_files")
 def test_ids_are_those_of_tiktoken(name, data):
-    texts = [*pud(data)[::10], *TEXTS, *hostile()]
-    expected = [i for text in texts for i in tiktoken.get_encoding(name).encode_ordinary(text)]
+    texts = [*pud(data)[::10], *TEXTS, *hostile(), "x'ſ'Rex", "'ſ"]
+    encoding = tiktoken.get_encoding({"gpt-oss": "o200k_harmony"}.get(name, name))
+    expected = [i for text in texts for i in encoding.encode_ordinary(text)]
     assert load(name).encode_batch(texts).ids.tolist() == expected
+    assert load(name).encode(texts[-2]) == encoding.encode_ordinary(texts[-2])
+
+
+def test_ids_of_kimi_are_those_of_its_ranks(data):
+    texts = ["x'ſ'Rex", "汉字abc DEF汉", "IT'S Ⅷ", "'ſ"]
+    ranks = tokbench.load("tiktoken", path=str(data / "hf" / "kimi-k2.tiktoken"))
+    assert ranks.notes == ()
+    assert [load("kimi_k2").encode(text) for text in texts] == [ranks.encode(text) for text in texts]
 
 
 def test_ids_are_those_of_sentencepiece(data):

@@ -15,7 +15,8 @@ import tokbench
 from tokbench.tokenizers.contract import EncodesChat, HasIdentity, HasTokenBytes
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
-from tokbench_plugins.transformers.backend import SPEC, TransformersLoadOptions
+from tokbench_plugins.hub.backend import AUTO as SPEC
+from tokbench_plugins.hub.backend import HubLoadOptions
 from tokbench_plugins.transformers.tokenizer import behind_the_contract
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
@@ -71,7 +72,7 @@ def folder(tmp_path, trained):
 
 
 def load(**options):
-    return SPEC.load(TransformersLoadOptions(**options))
+    return SPEC.load(HubLoadOptions(**options))
 
 
 @pytest.mark.slow
@@ -276,3 +277,13 @@ def test_advice_on_code_of_strangers_can_be_followed(door, tmp_path):
         tokbench.load(door, path=str(folder))
     code = "import sys, tokbench; print(tokbench.load('hf', path=sys.argv[1], trust_remote_code=True).encode('abc'))"
     assert run(code, folder, HF_HOME=tmp_path / "home").stdout == "[97, 98, 99]\n"
+
+
+@pytest.mark.slow
+def test_an_object_is_run_by_its_own_pipeline(data, tmp_path):
+    import transformers
+
+    (tmp_path / "tokenizer.model").write_bytes((data / "spm" / "mistral_v1.model").read_bytes())
+    theirs = transformers.LlamaTokenizer.from_pretrained(tmp_path)
+    theirs.add_tokens([transformers.AddedToken("<tool>", lstrip=True, rstrip=True)])
+    assert tokbench.load(theirs).encode("a <tool>you") == theirs.encode("a <tool>you", add_special_tokens=False)

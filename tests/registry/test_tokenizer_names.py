@@ -186,8 +186,8 @@ def test_a_wrong_string_in_a_configuration_is_told_with_its_place(write_config):
     assert problems(path) == [
         "run.yaml:6:6: unknown tokenizer 'gpt4o'; did you mean 'gpt-4o'?",
         "run.yaml:7:6: missing.model: cannot be read: No such file or directory",
-        "run.yaml:8:6: tiktokn:gpt2: unknown backend 'tiktokn'; did you mean 'tiktoken'?",
-        "run.yaml:9:6: utf8_bytes:x: backend 'utf8_bytes' has no options; write utf8_bytes",
+        "run.yaml:8:6: tiktokn:gpt2: no such backend; did you mean 'tiktoken'?",
+        "run.yaml:9:6: utf8_bytes:x: this backend has no options; write utf8_bytes",
         "run.yaml:10:6: must be a mapping of keys to values, but is 4",
     ]
 
@@ -248,7 +248,7 @@ def test_what_is_meant(name, meant, grammar):
 
 @pytest.mark.parametrize("name", ["claude-sonnet-4", "gemini-2.5-pro", "grok-4", "claude-4"])
 def test_closed_vocabularies_are_said_to_be(name, grammar):
-    with pytest.raises(tokbench.InputError, match="does not publish the vocabulary") as caught:
+    with pytest.raises(tokbench.InputError, match="does not publish its vocabulary") as caught:
         grammar.resolve(name)
     assert ("claude-3" in str(caught.value)) == name.startswith("claude")
 

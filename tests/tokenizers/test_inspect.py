@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import regex
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,11 +13,24 @@ from tokbench.cli.main import tokbench as command
 from tokbench.foundation.files import is_utf8
 from tokbench.inspect.examine import Severity, examine
 from tokbench.inspect.fragments import can_be_text, completions
+from tokbench.inspect.tokens import script_of
 from tokbench_plugins.bpe.formats import Parts, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 BYTES = {bytes([i]): i for i in range(256)}
+
+
+def test_every_character_has_its_script():
+    """Against the property of each character; planes beyond the first two have Han and what is common."""
+    every = "".join(chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000)
+    own = regex.findall(r"[^\p{Common}\p{Inherited}\p{Unknown}]", every)
+    text, scripts = "".join(own), {script_of(char) for char in own[::40]}
+    assert scripts.isdisjoint({"none", "several", "other"})
+    assert len(scripts) > 120
+    for script in scripts:
+        assert {script_of(char) for char in regex.findall(rf"\p{{Script={script}}}", text)[:300]} == {script}
+    assert {char for char in own[::7] if script_of(char) == "none"} == set()
 
 
 def found(health):

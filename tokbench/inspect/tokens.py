@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Final
 
 import regex
 
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import is_utf8
 from tokbench.tokenizers.contract import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 
@@ -32,7 +33,23 @@ _IN_USE: Final = (
 ).split()
 """The recommended scripts of UAX #31."""
 
-_LIMITED_USE: Final = "Mongolian Syriac Cherokee Canadian_Aboriginal Tifinagh Yi".split()
+_OTHERS: Final = (
+    "Adlam Ahom Anatolian_Hieroglyphs Avestan Balinese Bamum Bassa_Vah Batak Beria_Erfe Bhaiksuki Brahmi Braille "
+    "Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee Chorasmian Coptic Cuneiform "
+    "Cypriot Cypro_Minoan Deseret Dives_Akuru Dogra Duployan Egyptian_Hieroglyphs Elbasan Elymaic Garay Glagolitic "
+    "Gothic Grantha Gunjala_Gondi Gurung_Khema Hanifi_Rohingya Hanunoo Hatran Imperial_Aramaic Inscriptional_Pahlavi "
+    "Inscriptional_Parthian Javanese Jurchen Kaithi Kawi Kayah_Li Kharoshthi Khitan_Small_Script Khojki Khudawadi "
+    "Kirat_Rai Lepcha Limbu Linear_A Linear_B Lisu Lycian Lydian Mahajani Makasar Mandaic Manichaean Marchen "
+    "Masaram_Gondi Medefaidrin Meetei_Mayek Mende_Kikakui Meroitic_Cursive Meroitic_Hieroglyphs Miao Modi Mongolian "
+    "Mro Multani Nabataean Nag_Mundari Nandinagari New_Tai_Lue Newa Nko Nushu Nyiakeng_Puachue_Hmong Ogham Ol_Chiki "
+    "Ol_Onal Old_Hungarian Old_Italic Old_North_Arabian Old_Permic Old_Persian Old_Sogdian Old_South_Arabian "
+    "Old_Turkic Old_Uyghur Osage Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa Phoenician Proto_Cuneiform "
+    "Psalter_Pahlavi Rejang Runic Samaritan Saurashtra Seal Sharada Shavian Siddham Sidetic SignWriting Sogdian "
+    "Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Tai_Yo "
+    "Takri Tangsa Tangut Tifinagh Tirhuta Todhri Tolong_Siki Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho "
+    "Warang_Citi Yezidi Yi Zanabazar_Square"
+).split()
+"""The other scripts of Unicode 18, those of limited use and those of history; an older ``regex`` lacks some."""
 
 
 class TokenKind(StrEnum):
@@ -119,9 +136,15 @@ def script_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def _script(char: str) -> str:
-    if regex.match(r"[\p{Common}\p{Inherited}\p{Unknown}]", char):
-        return ""
-    return next((name for name in _IN_USE + _LIMITED_USE if regex.match(rf"\p{{Script={name}}}", char)), "other")
+    found = _any_script().match(char)
+    return str(found.lastgroup) if found else ""
+
+
+@cache
+def _any_script() -> regex.Pattern[str]:
+    groups = [rf"(?P<{name}>\p{{Script={name}}})" for name in _IN_USE + _OTHERS]
+    known = [group for group in groups if not isinstance(attempt(partial(regex.compile, group)), Failure)]
+    return regex.compile("|".join(known))
 
 
 @lru_cache

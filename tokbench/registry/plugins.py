@@ -306,33 +306,32 @@ def _by_class(registry: Registry, specs: Iterable[Any]) -> list[tuple[Catalogue[
     return [(known[name], some) for name, some in found.items()]
 
 
-def absent_distributions(spec: Any) -> list[str]:
-    """Return the required distributions that are not installed."""
-    absent = []
-    for distribution in spec.requires:
-        try:
-            version(distribution)
-        except PackageNotFoundError:
-            absent.append(distribution)
-    return absent
-
-
-def install_command(spec: Any) -> str:
-    """Return the command that installs them."""
-    return spec.install or "pip install " + " ".join(absent_distributions(spec))
-
-
 def missing(spec: Any) -> str | None:
     """Return which distributions a spec lacks or needs newer, and how to install them; ``None`` if it lacks none."""
-    absent = absent_distributions(spec)
-    if absent:
-        return f"needs {' and '.join(absent)}: {install_command(spec)}"
-    for distribution in spec.requires:
+    return lacking(spec.requires, spec.install)
+
+
+def lacking(distributions: Sequence[str], install: str = "") -> str | None:
+    """Return which distributions are not installed, or older than tokbench or one of its packages declares.
+
+    >>> lacking(["numpy"]), lacking(["no-such"])
+    (None, 'needs no-such: pip install no-such')
+    """
+    if absent := [name for name in distributions if not _version(name)]:
+        return f"needs {' and '.join(absent)}: {install or 'pip install ' + ' '.join(absent)}"
+    for distribution in distributions:
         least, there = _least_versions().get(_plain(distribution), "0"), version(distribution)
         if _numbers(there) < _numbers(least):
             newer = f"{distribution}>={least}"
             return f"needs {newer}, and {there} is installed: pip install '{newer}'"
     return None
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""
 
 
 @cache

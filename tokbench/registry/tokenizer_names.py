@@ -137,7 +137,7 @@ class Grammar:
         """Return the option that the value of ``backend:value`` sets: the file's, or else the main one."""
         fields = spec.load_options.model_fields
         if not fields:
-            raise InputError([Problem(name, f"backend {spec.name!r} has no options; write {spec.name}")])
+            raise InputError([Problem(name, f"this backend has no options; write {spec.name}")])
         for kind in sorted(spec.files, key=lambda kind: -len(kind.ending)):
             by_name = value.endswith(kind.ending) or (kind.ending == FOLDER and self._is_folder(value))
             if kind.ending and by_name and not kind.refusal:
@@ -148,7 +148,7 @@ class Grammar:
                 return {readers[0].kind.option: value}
         is_path = spec.main in {kind.option for kind in spec.files}
         if is_path and (taker := self.backend_of_form(value)) and attempt(self._path(value).exists) is not True:
-            message = f"there is no file {value!r}; the name on the hub is {taker.name}:{value}"
+            message = f"there is no such file; the name on the hub is {taker.name}:{value}"
             raise InputError([Problem(name, message)])
         return {_main(spec.main, fields, name): plain_scalar(value)}
 
@@ -177,7 +177,9 @@ class Grammar:
         if said := colon and elsewhere("backend", backend):
             return said
         if colon:
-            return f"unknown backend {backend!r}; {did_you_mean(backend, backends.entries)}"
+            return f"no such backend; {did_you_mean(backend, backends.entries)}"
+        if self.files and (name.endswith("/") or name.startswith(("./", "../", "/", "~"))):
+            return "no such file or folder; correct the path"
         if said := elsewhere("tokenizer", name) or elsewhere("backend", name):
             return said
         published = self.published()

@@ -22,7 +22,7 @@ def closed(name: str, published: Iterable[str]) -> str:
     """Return that a vocabulary is not published, and by what it can be counted; empty for other names.
 
     >>> closed("claude-sonnet-4", ["claude-3", "gpt-4"])
-    'Anthropic does not publish the vocabulary of claude-sonnet-4; others of its family: claude-3'
+    'Anthropic does not publish its vocabulary; others of its family: claude-3'
     >>> closed("clod", [])
     ''
     """
@@ -30,7 +30,7 @@ def closed(name: str, published: Iterable[str]) -> str:
     if not family:
         return ""
     others = ", ".join(sorted(known for known in published if known.startswith(family)))
-    said = f"{owner} does not publish the vocabulary of {name}"
+    said = f"{owner} does not publish its vocabulary"
     return f"{said}; others of its family: {others}" if others else f"{said}; no tokenizer can be loaded"
 
 

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import tokbench
 from tokbench import InputError
 from tokbench.plugin import HasMerges, HasTokenBytes, Tokenizer
+from tokbench_plugins.bpe import resolve_pattern
 from tokbench_questions.equal.recipe import split_of
 from tokbench_questions.mixture import Floats, Pair, PairCounts, fit
 from tokbench_questions.named import load
@@ -114,6 +114,7 @@ def ate(
         InputError: the vocabulary is not a byte-level BPE, its split is unknown, or a table has another split.
 
     >>> texts = {"cats": ["a cat sat on a mat, and that cat sat"] * 9, "dogs": ["dig, dog! do dig dodos"] * 9}
+    >>> import tokbench
     >>> tokenizer = tokbench.train("regex_bpe:gpt4", texts["cats"] * 3 + texts["dogs"] * 2, 280)
     >>> [share.name for share in ate(tokenizer, texts).shares]
     ['cats', 'dogs']
@@ -124,8 +125,10 @@ def ate(
     split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "") or split_of(tokenizer)
     if not split:
         raise InputError(f"{name}: its split is unknown; give it (--split), such as gpt4")
-    # A name becomes its expression.
-    split = str(getattr(tokbench.train("regex_bpe", ["a"], 256, store=False, pattern=split), "split", split))
+    try:
+        split = resolve_pattern(split)
+    except ValueError as error:
+        raise InputError(f"--split: {error}") from error
     text = candidates_of(candidates, split)
     ranks = np.unique(np.geomspace(1, len(merges), steps).astype(np.int64)) - 1
     counts = PairCounts(text.chunks, text.counts, merges, ranks.tolist())

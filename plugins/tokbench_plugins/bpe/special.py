@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from os.path import commonprefix
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -153,8 +154,17 @@ class SpecialTokens:
 
 @lru_cache
 def _any_of(names: frozenset[str]) -> re.Pattern[str] | None:
-    longest_first = sorted(filter(None, names), key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+    return re.compile(_longest_of(names)) if names else None
+
+
+def _longest_of(names: Collection[str]) -> str:
+    """Return an expression that branches where names part: thousands of names compile and match fast."""
+    by_head: dict[str, list[str]] = {}
+    for name in filter(None, names):
+        by_head.setdefault(name[0], []).append(name)
+    shared = [(commonprefix(some), some) for some in by_head.values()]  # noqa: RUF071 - characters are meant
+    ways = [re.escape(prefix) + _longest_of([name[len(prefix) :] for name in some]) for prefix, some in shared]
+    return f"(?:{'|'.join(ways)}){'?' if '' in names else ''}" if ways else ""
 
 
 NO_SPECIAL: Final = SpecialTokens({})

@@ -11,24 +11,26 @@ What is in the folder decides, not what it is called:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench import plugin
-from tokbench.registry.plugins import missing
+from tokbench.registry.plugins import lacking
 from tokbench.registry.tokenizer_files import Reader, readers_of
 from tokbench.tokenizers.facts import CAUTION
 from tokbench_plugins import gpt2_files
 from tokbench_plugins.bpe.formats import RANKS_FILES, known_split
 from tokbench_plugins.bpe.formats.json_files import read_json_object
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
-from tokbench_plugins.hub.fetch import Fetched
 from tokbench_plugins.huggingface import backend as huggingface
 from tokbench_plugins.sentencepiece import backend as sentencepiece
 from tokbench_plugins.tiktoken import backend as tiktoken
-from tokbench_plugins.transformers import backend as transformers
 
-_BACKENDS: Final = (tiktoken.SPEC, sentencepiece.SPEC, gpt2_files.SPEC)
+if TYPE_CHECKING:
+    from tokbench_plugins.hub.backend import HubLoadOptions
+
+_BACKENDS: Final = (tiktoken.SPEC, sentencepiece.SPEC, gpt2_files.SPEC, huggingface.SPEC)
 _JSON, _CONFIG, _ADDED, _MODEL = "tokenizer.json", "tokenizer_config.json", "added_tokens.json", "config.json"
+_BERT: Final = "vocab.txt"
 _HARMLESS: Final = {"model_max_length", "clean_up_tokenization_spaces", "chat_template"}
 """Keys of the configuration that change no ids."""
 _GENERAL: Final = {None, "PreTrainedTokenizerFast", "PreTrainedTokenizer", "TokenizersBackend"}
@@ -45,67 +47,82 @@ class _Vocabulary(NamedTuple):
         return spec.load(spec.load_options.model_validate({kind.option: self.path, "special_tokens": special_tokens}))
 
 
-def load_folder(options: transformers.TransformersLoadOptions, fetched: Fetched | None) -> Any:
-    """Load the tokenizer of a folder, or of a name whose files were fetched.
+def load_folder(options: HubLoadOptions, folder: Path, said: str) -> Any:
+    """Load the tokenizer of a folder, which messages call what a user ``said``.
 
     Raises:
-        BackendUnavailable: there is no tokenizer under this name, or a package is missing.
+        BackendUnavailable: there is no tokenizer, or a package is missing.
         BackendError: the tokenizer cannot be loaded.
     """
-    folder = fetched.folder if fetched else options.path
-    assert folder is not None
-    said = options.name or str(folder)
     found = _vocabulary(folder)
     if found is None and not any((folder / name).is_file() for name in (_JSON, _CONFIG, _MODEL)):
         raise plugin.BackendUnavailable(f"{said}: no tokenizer there; name another model, or the file of a tokenizer")
-    alone = found if found and _alone(found, folder) else None
+    config = _read(folder / _CONFIG)
+    alone = found if found and _alone(found, folder, config) else None
     split = known_split(found.path) if found and found.reader.kind in RANKS_FILES else None
     if alone and split:
         return alone.load(options.special_tokens)
-    if found and split and resolve_pattern(split) != PATTERNS["gpt4"]:
+    if found and split and resolve_pattern(split) != PATTERNS["gpt4"] and "auto_map" not in config:
         raise plugin.BackendError(f"{said}: AutoTokenizer would split it as gpt4; name the file itself: {found.path}")
-    if absent := missing(transformers.SPEC):
+    if absent := lacking(("transformers",), "pip install 'tokbench[transformers]'"):
         return _without_transformers(folder, alone, options, f"AutoTokenizer decides the ids of {said}, and {absent}")
     from tokbench_plugins.transformers.tokenizer import NoVocabularyError
 
     try:
-        return transformers.load_folder(options, folder)
+        return load_auto(options, folder, said)
     except plugin.BackendError as error:
-        for name in (_JSON, _CONFIG, _ADDED, _MODEL):
-            if (folder / name).is_file():
-                read_json_object(folder / name)  # says where it is damaged
+        for name in (_JSON, _ADDED, _MODEL):
+            _read(folder / name)  # says where it is damaged
         if alone and isinstance(error, NoVocabularyError):
             return alone.load(options.special_tokens)
         advice = f"; or name the file itself: {found.path}" if found else ""
         raise plugin.BackendError(f"{error}{advice}") from error
 
 
-def _without_transformers(
-    folder: Path, alone: _Vocabulary | None, options: transformers.TransformersLoadOptions, lacking: str
-) -> Any:
+def load_auto(options: HubLoadOptions, path: Path, said: str) -> Any:
+    """Load what ``AutoTokenizer`` makes of a folder, or the pipeline of a tokenizer.json.
+
+    Raises:
+        BackendError: it makes nothing of it, or nothing that has a vocabulary.
+    """
+    from tokbench_plugins.transformers.tokenizer import auto_tokenizer, behind_the_contract, rewritten
+
+    trust, tekken = options.trust_remote_code, path / "tekken.json"
+    foreign = auto_tokenizer(path, said, trust_remote_code=trust)
+    if not hasattr(foreign, "is_fast") and tekken.is_file():  # which mistral-common would run
+        return _Vocabulary(tekken, Reader(tiktoken.SPEC, tiktoken.TEKKEN)).load(options.special_tokens)
+    code = "trust_remote_code is on: Python code that comes with the tokenizer may have been run"
+    return behind_the_contract(foreign, (code,) * trust + rewritten(foreign, path / _JSON), options.special_tokens)
+
+
+def _without_transformers(folder: Path, alone: _Vocabulary | None, options: HubLoadOptions, reason: str) -> Any:
     if alone:
         return alone.load(options.special_tokens)
     if not (folder / _JSON).is_file():
-        raise plugin.BackendUnavailable(lacking)
+        raise plugin.BackendUnavailable(reason)
     given: Any = {"path": folder / _JSON, "special_tokens": options.special_tokens}
     tokenizer: Any = huggingface.load(huggingface.HuggingFaceLoadOptions(**given))
-    tokenizer.notes = (*tokenizer.notes, f"{CAUTION}{_JSON} alone was read; {lacking}")
+    tokenizer.notes = (*tokenizer.notes, f"{CAUTION}{_JSON} alone was read; {reason}")
     return tokenizer
 
 
 def _vocabulary(folder: Path) -> _Vocabulary | None:
     """Return the vocabulary of a folder without a tokenizer.json, the surest first: ranks, pieces, a pair of files."""
     found = []
-    for path in sorted(folder.glob("*")):
-        if path.is_file() and path.name != _ADDED and not (folder / _JSON).is_file():
-            readers = plugin.attempt(lambda path=path: readers_of(path.name, path, _BACKENDS))  # type: ignore[misc]
+    for path in sorted(folder.glob("*")) if not (folder / _JSON).is_file() else ():
+        if path.is_file() and path.name != _ADDED:
+            backends = _BACKENDS if path.name == _BERT else _BACKENDS[:-1]
+            readers = plugin.attempt(lambda path=path, some=backends: readers_of(path.name, path, some))  # type: ignore[misc]
             found += [] if isinstance(readers, plugin.Failure) else [_Vocabulary(path, readers[0])]
     return min(found, key=lambda one: _BACKENDS.index(one.reader.spec), default=None)
 
 
-def _alone(found: _Vocabulary, folder: Path) -> bool:
-    """Tell whether nothing else in a folder decides the ids of a vocabulary."""
-    config = read_json_object(folder / _CONFIG) if (folder / _CONFIG).is_file() else {}
+def _alone(found: _Vocabulary, folder: Path, config: dict[str, Any]) -> bool:
+    """Tell whether nothing else in a folder decides the ids of a vocabulary; a class says the case of a vocab.txt."""
     pieces = found.reader.spec is sentencepiece.SPEC and (config or (folder / _MODEL).is_file())
-    general = config.pop("tokenizer_class", None) in _GENERAL and config.keys() <= _HARMLESS
-    return general and not pieces and not (folder / _ADDED).is_file()
+    general = config.get("tokenizer_class") in _GENERAL and config.keys() <= _HARMLESS | {"tokenizer_class"}
+    return general and not pieces and found.path.name != _BERT and not (folder / _ADDED).is_file()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return read_json_object(path) if path.is_file() else {}

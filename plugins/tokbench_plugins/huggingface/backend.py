@@ -53,6 +53,8 @@ def load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
     source, chat = _source(options), _chat(options)
     try:
         return make_tokenizer(with_special(source, options.special_tokens), chat=chat)
+    except plugin.TextError as error:
+        raise plugin.BackendError(f"{error.at(str(options.path))}; get the file again") from error
     except ValueError as error:
         raise plugin.BackendError(f"{options.path or options.vocab_txt or options.encoding}: {error}") from error
 

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from tokbench.foundation.files import is_utf8
+from tokbench_plugins.bpe.formats.tokenizer_json import SWITCHES, pipeline
 from tokbench_plugins.bpe.recovery.order import Merges, in_order, listed
 from tokbench_plugins.bpe.special import SpecialTokens, names_of_sets
 from tokbench_plugins.bpe.vocabulary import Merge
@@ -17,7 +18,6 @@ _FAR_BEYOND = "\uffff"  # a noncharacter: no text has it
 _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file does not say
 
 _SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-_SWITCHES: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 
 
 def model_kind(content: Mapping[str, Any]) -> str:
@@ -173,7 +173,7 @@ def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names:
             taken = f"it is an ordinary token, id {ids[name]}; give another name"
             raise ValueError(f"{name!r} cannot be added as a special token: {taken}")
     more = SpecialTokens({}).with_more((name for name in wanted if name not in own), max(ids.values(), default=-1) + 1)
-    added += [{"id": token_id, "content": name, **_SWITCHES} for name, token_id in more.ids.items()]
+    added += [{"id": token_id, "content": name, **SWITCHES} for name, token_id in more.ids.items()]
     model, numbers = content["model"], {**ids, **more.ids}
     if not isinstance(model["vocab"], list):
         listed = {token["content"]: numbers[token["content"]] for token in added if token["content"] in numbers}
@@ -271,27 +271,18 @@ def bert_json(text: str, *, lowercase: bool) -> str:
         raise ValueError(f"the piece {piece!r} of line {line} is there again in line {vocab[piece] + 1}")
     if "[UNK]" not in vocab:
         raise ValueError("not a vocab.txt of a BERT: it has no piece [UNK]")
-    content = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [{"id": vocab[name], "content": name, **_SWITCHES} for name in _SPECIAL if name in vocab],
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": True,
-            "strip_accents": None,
-            "lowercase": lowercase,
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": None,
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {
+    switches = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": lowercase}
+    content = pipeline(
+        {
             "type": "WordPiece",
             "unk_token": "[UNK]",
             "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100,
             "vocab": vocab,
         },
-    }
+        {name: vocab[name] for name in _SPECIAL if name in vocab},
+        normalizer={"type": "BertNormalizer", **switches},
+        pre_tokenizer={"type": "BertPreTokenizer"},
+        decoder={"type": "WordPiece", "prefix": "##", "cleanup": True},
+    )
     return json.dumps(content, ensure_ascii=False)

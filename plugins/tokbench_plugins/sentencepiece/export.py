@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from tokbench_plugins.bpe.formats.conditions import check_pieces, merges_of_halves
+from tokbench_plugins.bpe.formats.tokenizer_json import pipeline
 from tokbench_plugins.sentencepiece.proto import (
     SPACE,
     Kind,
@@ -36,24 +37,17 @@ def tokenizer_json(model: bytes) -> dict[str, Any]:
         )
     check_pieces("tokenizer.json" if kind is Kind.BPE else "tokenizer.json without merges", pieces)
     defined = [piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED]
-    special = [(i, piece.text) for i, piece in enumerate(pieces) if piece.type is PieceType.CONTROL]
-    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    special = {piece.text: i for i, piece in enumerate(pieces) if piece.type is PieceType.CONTROL}
     fallback = [{"type": "ByteFallback"}] * trainer.byte_fallback
     strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] * normalizer.adds_space
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [{"id": i, "content": name, **switches, "special": True} for i, name in special],
-        "normalizer": {"type": "Sequence", "normalizers": list(_normalizers(model))},
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": list(_splits(defined, adds_space=normalizer.adds_space)),
-        },
-        "post_processor": None,
-        "decoder": {"type": "Sequence", "decoders": [_replace(SPACE, " "), *fallback, {"type": "Fuse"}, *strip]},
-        "model": {**_MODELS[kind](pieces), "byte_fallback": trainer.byte_fallback},
-    }
+    splits = list(_splits(defined, adds_space=normalizer.adds_space))
+    return pipeline(
+        {**_MODELS[kind](pieces), "byte_fallback": trainer.byte_fallback},
+        special,
+        normalizer={"type": "Sequence", "normalizers": list(_normalizers(model))},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": splits},
+        decoder={"type": "Sequence", "decoders": [_replace(SPACE, " "), *fallback, {"type": "Fuse"}, *strip]},
+    )
 
 
 def _replace(old: str, new: str, kind: str = "String") -> dict[str, Any]:

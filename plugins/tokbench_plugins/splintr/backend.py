@@ -61,7 +61,7 @@ _PUBLISHED: Final[Mapping[str, Vocabulary]] = {
     "whisper-2": "whisper_v2",
     "whisper-3": "whisper_v3",
 }
-"""The vocabulary of each published name; its splits of gpt-4o and gpt-oss are not OpenAI's around U+017F."""
+"""The vocabulary of each published name; those of gpt-4o and gpt-oss have engines of OpenAI's own split."""
 
 
 class SplintrLoadOptions(plugin.Options):

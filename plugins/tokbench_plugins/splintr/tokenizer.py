@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id, check_ids, check_span, from_buffers, from_lists
 from tokbench.tokenizers.contract import Encoded
+from tokbench_plugins.bpe.formats.tiktoken_ranks import KIMI
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
+from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 _BYTES: Final = 256
 _LOWEST: Final = -1e9  # the score of runs of spaces in the models of Llama and Mistral
@@ -42,7 +44,9 @@ _ORDINARY: Final[Mapping[str, Sequence[range]]] = {
 
 _CONTROL: Final[Mapping[str, Sequence[int]]] = {"gemma2": (106, 107), "gemma3": (105, 106, 255_999, 256_000)}
 
-_UNUSED: Final = "<unused"  # 6,242 pieces of gemma3 begin so: to compile a pattern of all takes half a second
+_ENDS_IN: Final = {"o200k_base": "o200k", "gpt-oss": "o200k", "kimi_k2": KIMI, "kimi_k3": KIMI}
+"""The splits of vocabularies whose words may end in a contraction."""
+_LONG_S: Final = "'\u017f"  # in which splintr does not find the contraction 's
 _LONG_RUN: Final = re.compile("( {16}(?= {16}))")  # what merges make first of a run that is longer than every piece
 
 
@@ -56,6 +60,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
     - User-defined or added pieces that are not special, such as ``<table>`` in Gemma's and ``<think>`` in Qwen's, are
       ordinary text: each gives its one id, and the text around it is encoded separately.
     - ``qwen3`` normalizes to NFC.
+    - In ``o200k_base``, ``gpt-oss`` and Kimi's, an apostrophe before a long s begins a contraction.
 
     A special token decodes to its name or to nothing, depending on the vocabulary; so do its ``token_bytes``.
 
@@ -113,22 +118,26 @@ class SplintrTokenizer(EncodesAroundSpecial):
     def _pieces(self) -> SpecialTokens:
         return SpecialTokens(self._ordinary)
 
-    @cached_property
-    def _used_pieces(self) -> SpecialTokens:
-        return SpecialTokens({piece: i for piece, i in self._ordinary.items() if not piece.startswith(_UNUSED)})
-
     def encode(self, text: str, /) -> list[int]:
         if not self._ordinary:
             return self._encode(text)
-        pieces = self._pieces if _UNUSED in text else self._used_pieces
-        return pieces.encode(text, self._encode, allowed_special="all")
+        return self._pieces.encode(text, self._encode, allowed_special="all")
 
     def _encode_after(self, text: str) -> list[int]:
         if not self.dummy_prefix:
             return self.encode(text)
         return self.encode(f"{_NO_PART}{text}")[len(self.encode(_NO_PART)) :]
 
+    @cached_property
+    def _exact(self) -> TiktokenTokenizer:
+        special = {*self._special.values()}
+        tokens = ((i, self.token_bytes(i)) for i in range(self.vocab_size) if i not in special)
+        ranks = {token: i for i, token in tokens if token}
+        return TiktokenTokenizer(make_encoding(self._name, ranks, _ENDS_IN[self._name], {}))
+
     def _encode(self, text: str) -> list[int]:
+        if self._name in _ENDS_IN and _LONG_S in text:
+            return self._exact.encode(text)
         if self._name == "gemma2":
             return list(chain.from_iterable(map(self._engine.encode_ordinary, _LONG_RUN.split(text))))
         ids: list[int] = self._engine.encode_ordinary(normalize("NFC", text) if self._name == "qwen3" else text)
@@ -159,6 +168,8 @@ class SplintrTokenizer(EncodesAroundSpecial):
         again = set((np.searchsorted(encoded.offsets, places, side="right") - 1).tolist())
         if self._name == "qwen3":
             again |= {k for k, text in enumerate(texts) if not is_normalized("NFC", text)}
+        if self._name in _ENDS_IN:
+            again |= {k for k, text in enumerate(texts) if _LONG_S in text}
         for document in again:
             buffers[document] = np.array(self.encode(texts[document]), dtype="<u4").tobytes()
         return from_buffers(buffers) if again else encoded

@@ -92,7 +92,7 @@ def _tekken(path: Path, options: TiktokenLoadOptions) -> plugin.Tokenizer:
 def _save_object(encoding: Any, folder: Path) -> dict[str, Any]:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
-    name, tokenizer = f"{encoding.name}.tiktoken", TiktokenTokenizer(encoding)
+    name, tokenizer = "encoding.tiktoken", TiktokenTokenizer(encoding)  # its own name may be no name of a file
     tokenizer.save(folder / name)
     return {"path": name, "pattern": encoding._pat_str, "special_tokens": dict(tokenizer.special_ids)}  # noqa: SLF001 - it has no public name
 

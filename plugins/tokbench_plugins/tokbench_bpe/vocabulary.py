@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
@@ -13,9 +12,11 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench.foundation.errors import BackendError, BackendUnavailable
+from tokbench.registry.plugins import lacking
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks_file, read_tokenizer_json
-from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
+from tokbench_plugins.bpe.formats.dialect import check_tiktoken_dialect
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name, resolve_pattern
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
@@ -81,11 +82,11 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     >>> ranks_of_encoding("cl100k_base")[b" the"]
     279
     """
-    if name in _IN_SPLINTR and find_spec("splintr") is not None:
+    if name in _IN_SPLINTR and lacking(("splintr-rs",)) is None:
         from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
         source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(_IN_SPLINTR[name])
-    elif name in _IN_TIKTOKEN and find_spec("tiktoken") is not None:
+    elif name in _IN_TIKTOKEN and lacking(("tiktoken",)) is None:
         from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
 
         source = TiktokenTokenizer(get_encoding(name))
@@ -97,6 +98,14 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     special = set(ENCODINGS[name].special.values())
     ids = (i for i in range(source.vocab_size) if i not in special)
     return {data: i for i in ids if (data := source.token_bytes(i))}
+
+
+def _check_split(path: Path, split: str) -> None:
+    """Refuse the split of a file, which is written for tiktoken's engine, if others may read it differently."""
+    try:
+        check_tiktoken_dialect(resolve_pattern(split) if split else ".")
+    except ValueError as error:
+        raise BackendError(f"{path}: {error}, or load tiktoken:{path}") from error
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,7 @@ class EngineVocabulary:
         """Read a ``.json`` file, or else ranks, whose split is by default as published or exported, or gpt4."""
         if path.suffix != ".json":
             ranks, split, notes = read_ranks_file(path, pattern)
+            _check_split(path, "" if pattern else split)
             return cls(pattern_name(split), {}, ranks, notes=notes)
         parts = read_tokenizer_json(path)
         name = None if parts.pattern is None else pattern_name(parts.pattern)
@@ -163,9 +173,9 @@ class EngineVocabulary:
 
 def has_ranks(name: EncodingName) -> bool:
     """Return whether the ranks of an encoding are on this machine."""
-    if name in _IN_SPLINTR and find_spec("splintr") is not None:
+    if name in _IN_SPLINTR and lacking(("splintr-rs",)) is None:
         return True
-    return find_spec("tiktoken") is not None and is_cached(name)
+    return lacking(("tiktoken",)) is None and is_cached(name)
 
 
 VOCABULARY_FILES: Final = tuple(replace(kind, also=True) for kind in (*RANKS_FILES, plugin.FileKind(".json")))

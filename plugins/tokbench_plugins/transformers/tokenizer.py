@@ -117,14 +117,14 @@ def behind_the_contract(
         return PythonTokenizer(foreign, notes)
     try:
         source = with_special(foreign.backend_tokenizer.to_str(), special_tokens)
-        if _has_own_decode(foreign):
+        if has_own_decode(foreign):
             return OwnDecodeTokenizer(source, notes, foreign).with_chat(_chat(foreign))
         return make_tokenizer(source, notes, _chat(foreign))
     except ValueError as error:
         raise BackendError(f"its pipeline: {error}") from error
 
 
-def _has_own_decode(foreign: Any) -> bool:
+def has_own_decode(foreign: Any) -> bool:
     """Tell whether a class, or its pipeline as CLIP's, decodes otherwise than the pipeline's file."""
     from transformers import PreTrainedTokenizerFast
 

@@ -172,7 +172,7 @@ def test_both_paths_of_a_batch_agree(value, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "line 1, column 1: not JSON: Expecting value"),
+        (b"", "1:1: not JSON: Expecting value"),
         (b"[]", "not a tokenizer.json: it has no 'model' with a 'vocab'"),
         (b'{"decoder": {}, "model": {"vocab": {}}}', "a damaged tokenizer.json: KeyError"),
         (b'{"model": {"type": "Soup", "vocab": {}}}', "tokenizers does not read it: "),
@@ -182,7 +182,7 @@ def test_both_paths_of_a_batch_agree(value, monkeypatch):
 def test_damaged_files(content, reason, tmp_path):
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(tokbench.BackendError, match=rf"x\.json: {reason}") as caught:
+    with pytest.raises(tokbench.BackendError, match=rf"x\.json: ?{reason}") as caught:
         SPEC.load(HuggingFaceLoadOptions(path=path))
     assert "\n" not in str(caught.value)
 

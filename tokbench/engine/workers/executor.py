@@ -11,7 +11,7 @@ from tokbench.engine.workers.processes import ProcessPool
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.executor import ExecutorSpec
-from tokbench.registry.plugins import OWN_EXECUTORS, absent_distributions, install_command, load_registry
+from tokbench.registry.plugins import OWN_EXECUTORS, load_registry, missing
 
 _MOST_WORKERS: Final = 8
 """More than this are started only if they are asked for, because each holds all tokenizers in memory."""
@@ -75,9 +75,8 @@ class Executor(NamedTuple):
         spec = self._spec()
         if spec is None:
             return ProcessPool(self.workers, limits, progress) if self.kind == "workers" else InProcessPool(progress)
-        if absent := absent_distributions(spec):
-            libraries = " and ".join(absent)
-            raise InputError(f"the executor {spec.name!r} needs the library {libraries}: {install_command(spec)}")
+        if absent := missing(spec):
+            raise InputError(f"the executor {spec.name!r} {absent}")
         pool: WorkerPool = spec.open(self.scheduler, self.workers, limits, progress)
         return pool
 

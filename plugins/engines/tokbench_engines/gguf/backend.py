@@ -173,5 +173,8 @@ SPEC = plugin.BackendSpec(
     requires=("gguf", "sentencepiece"),
     install=install("gguf"),
     main="path",
-    files=(plugin.FileKind(".gguf", marks="GGUF"),),
+    files=(
+        plugin.FileKind(".gguf", marks="GGUF"),
+        plugin.FileKind(".gguf", refusal="not a GGUF file, or a damaged one; get it again"),
+    ),
 )

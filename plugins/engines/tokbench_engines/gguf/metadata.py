@@ -99,7 +99,7 @@ def read_gguf(path: Path) -> GGUFTokenizer:
     except OSError as error:
         raise BackendError(f"{path}: {error.strerror}") from error
     except Exception as error:
-        raise BackendError(f"{path}: a damaged GGUF file: {type(error).__name__}: {error}") from error
+        raise BackendError(f"{path}: a damaged GGUF file: {error}; get it again") from error
     if not content.get("tokens"):
         raise BackendError(f"{path}: a GGUF file without a tokenizer: it has no {_KEY}tokens")
     tokenizer = GGUFTokenizer(**content)

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from tokbench_engines.gguf.defined import Defined
 from tokbench_engines.gguf.metadata import GGUFTokenizer
 from tokbench_engines.gguf.tokenizers import CutsDefined
+from tokbench_plugins.bpe.formats.tokenizer_json import pipeline
 from tokbench_plugins.huggingface.bytes import byte_rule
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceBPE, HuggingFaceBytes
 from tokbench_plugins.sentencepiece.proto import SPACE, PieceType
@@ -117,16 +118,14 @@ def _file(
     decoder: Mapping[str, Any],
     model: Mapping[str, Any],
 ) -> dict[str, Any]:
-    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     special = [i for i, (_, kind) in enumerate(content.typed_tokens) if kind in {PieceType.CONTROL, PieceType.UNKNOWN}]
-    return {
-        "version": "1.0",
-        "added_tokens": [{"id": i, "content": names[i], **switches, "special": True} for i in special],
-        "normalizer": {"type": "Sequence", "normalizers": list(normalizers)},
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(splits)},
-        "decoder": decoder,
-        "model": model,
-    }
+    return pipeline(
+        model,
+        {names[i]: i for i in special},
+        normalizer={"type": "Sequence", "normalizers": list(normalizers)},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": list(splits)},
+        decoder=decoder,
+    )
 
 
 def _made(kind: Callable[..., _Made], content: GGUFTokenizer, notes: tuple[str, ...], file: Mapping[str, Any]) -> _Made:

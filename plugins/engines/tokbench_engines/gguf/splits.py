@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import regex
 
 from tokbench.plugin import did_you_mean
+from tokbench_plugins.bpe import PATTERNS
 
 _ENDS: Final = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 _CAPITAL: Final = r"(?:(?=\p{L})[^a-z])"
@@ -73,11 +74,10 @@ _DEEPSEEK_V3: Final = (
     r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
     rf"| ?[\p{{P}}\p{{S}}]+[\r\n]*|{_SPACES}"
 )
-_GPT2: Final = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _THREE_DIGITS: Final = r"\p{N}{1,3}"
 _NAMES: Final = {
-    GGUFSplit("[0-9]{3}", (r"[\p{P}$+<=>^~|]+", _GPT2, r"\p{N}+")): "default",
-    GGUFSplit("[0-9]{3}", (r"[\p{P}$+<=>^~|`]+", _GPT2)): "falcon",
+    GGUFSplit("[0-9]{3}", (r"[\p{P}$+<=>^~|]+", PATTERNS["gpt2"], r"\p{N}+")): "default",
+    GGUFSplit("[0-9]{3}", (r"[\p{P}$+<=>^~|`]+", PATTERNS["gpt2"])): "falcon",
     GGUFSplit("gpt2"): (
         "gpt-2 phi-2 jina-es jina-de gigachat jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe a.x-4.0 "
         "mellum mpt olmo jais exaone4 modern-bert trillion granite-docling"

@@ -231,8 +231,8 @@ def test_names_with_the_same_ids_share_a_row(tmp_path):
 
 def test_unverified_names_are_marked(tmp_path):
     write_site(read_board(REAL), tmp_path)
-    assert "<h1>mistral-v2 (unverified)</h1>" in (tmp_path / "mistral-v2.html").read_text(encoding="utf-8")
+    assert "<h1>qwen-3.5 (unverified)</h1>" in (tmp_path / "qwen-3.5.html").read_text(encoding="utf-8")
     marked = re.findall(
         r'html">([^<]*)</a> <span[^>]*>unverified', (tmp_path / "index.html").read_text(encoding="utf-8")
     )
-    assert set(marked) == {"deepseek-v4", "mistral-v2", "mistral-v7", "mistral-v7m1", "qwen-3.5"}
+    assert set(marked) == {"qwen-3.5"}

@@ -11,15 +11,13 @@ from os.path import commonprefix
 from typing import Any, Final
 
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
+from tokbench_plugins.bpe import PATTERNS
 from tokbench_questions.equal.patterns import UndecidedError, compare_patterns
 
 _SINGLE: Final = [bytes([byte]) for byte in range(256) if byte not in {0xC0, 0xC1, *range(0xF5, 0x100)}]
 """The bytes that UTF-8 has."""
 
 _NO_SPLIT: Final = r"[\s\S]+"
-_GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-"""The split inside of the step ``ByteLevel`` of a tokenizer.json."""
-
 _SHOWN: Final = 3
 _AROUND: Final = 6
 
@@ -149,7 +147,7 @@ def _patterns(split: Sequence[Any]) -> Iterator[str]:
             ):
                 yield pattern
             case {"type": "ByteLevel"}:
-                yield from [_GPT2] * bool(step.get("use_regex", True))
+                yield from [PATTERNS["gpt2"]] * bool(step.get("use_regex", True))
             case _:
                 yield _written(step)
 

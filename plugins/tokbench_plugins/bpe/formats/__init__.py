@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.formats.tokenizer_json import read_tokenizer_json, wri
 
 def _write_ranks(path: Path, parts: Parts) -> None:
     try:
-        write_ranks(path, ranks_of(parts.vocabulary))
+        write_ranks(path, ranks_of(parts.vocabulary, parts.pattern))
     except ValueError as error:
         raise BackendError(f"{path}: cannot be written as .tiktoken: {error}") from error
     write_pattern(path, parts.pattern)

@@ -7,18 +7,17 @@ of its ``tokenizer.json``. In what order merges can be cut says :mod:`tokbench_p
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from os.path import commonprefix
 from typing import Final
 
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
-from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
+from tokbench_plugins.bpe.formats.dialect import check_shared_dialect, check_tiktoken_dialect
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.recovery.canonical import not_built, not_merged
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
+from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Merge
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
@@ -89,6 +88,11 @@ def _split_is_shared(parts: Parts) -> None:
         check_shared_dialect(resolve_pattern(parts.pattern))
 
 
+def _split_is_tiktokens(parts: Parts) -> None:
+    if parts.pattern is not None:
+        check_tiktoken_dialect(resolve_pattern(parts.pattern))
+
+
 def _split_is_named(parts: Parts) -> None:
     split = None if parts.pattern is None else resolve_pattern(parts.pattern)
     if split not in GGUF_SPLITS or parts.vocabulary.whole_chunks:
@@ -96,7 +100,7 @@ def _split_is_named(parts: Parts) -> None:
 
 
 NEEDED: Final[Mapping[str, Sequence[Callable[[Parts], None]]]] = {
-    "tiktoken": (_bytes_are_unique, _ranks_decide_merges),
+    "tiktoken": (_bytes_are_unique, _ranks_decide_merges, _split_is_tiktokens),
     "huggingface": (_bytes_are_unique, _names_differ, _every_token_is_looked_up, _split_is_shared),
     "gpt2": (_bytes_are_unique, _names_differ, _every_token_is_merged),
     "gguf": (_split_is_named, _bytes_are_unique, _names_differ),
@@ -122,10 +126,10 @@ def check_format(name: str, parts: Parts) -> None:
 
 def built_pieces(pieces: Sequence[Piece]) -> list[int]:
     """Return the pieces that merges may build, the highest score first, and of equal ones the shortest."""
-    defined = {piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED}
-    defined_in = re.compile(_any_of(defined) if defined else "(?!)").search
+    texts = (piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED)
+    defined = SpecialTokens({text: i for i, text in enumerate(filter(None, texts))})
     normal = (i for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL and len(piece.text) > 1)
-    merged = [i for i in normal if not defined_in(pieces[i].text)]
+    merged = [i for i in normal if not defined.in_text(pieces[i].text)]
     return sorted(merged, key=lambda i: (-pieces[i].score, len(pieces[i].text)))
 
 
@@ -199,14 +203,3 @@ def check_pieces(name: str, pieces: Sequence[Piece]) -> None:
     """
     for check in PIECES_NEEDED[name]:
         check(pieces)
-
-
-def _any_of(words: Collection[str]) -> str:
-    if "" in words:
-        return ""
-    by_head: dict[str, list[str]] = {}
-    for word in words:
-        by_head.setdefault(word[0], []).append(word)
-    shared = [(commonprefix(some), some) for some in by_head.values()]  # noqa: RUF071 - characters are meant
-    ways = [re.escape(prefix) + _any_of({word[len(prefix) :] for word in some}) for prefix, some in shared]
-    return f"(?:{'|'.join(ways)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tokbench.foundation.errors import BackendError
+from tokbench.registry.plugins import lacking
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of
 from tokbench_plugins.bpe.formats.conditions import GGUF_SPLITS, check_format
 from tokbench_plugins.bpe.formats.parts import Parts
@@ -15,10 +16,10 @@ _NORMAL, _CONTROL, _UNUSED = 1, 3, 5
 
 def write_gguf_file(path: Path, parts: Parts) -> None:
     """Write a file without tensors."""
-    try:
-        from gguf import GGUFWriter
-    except ImportError as error:
-        raise BackendError(f"{path}: GGUF is written by the package gguf; pip install gguf") from error
+    if absent := lacking(("gguf",)):
+        raise BackendError(f"{path}: to write GGUF {absent}")
+    from gguf import GGUFWriter
+
     try:
         check_format("gguf", parts)
     except ValueError as error:

@@ -8,7 +8,7 @@ refused; other parts (markers around a text, padding) are left out and noted.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,8 @@ from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.recovery.canonical import not_merged
 from tokbench_plugins.bpe.special import SpecialTokens
 
+SWITCHES: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+"""Of an added token."""
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 
 
@@ -45,33 +47,42 @@ def tokenizer_json(parts: Parts) -> dict[str, Any]:
         # The library ignores the ids of added tokens and numbers them after the vocabulary, unless the vocabulary
         # has them, too.
         names.update(special)
+    model = {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": bool(vocabulary.whole_chunks),
+        "vocab": names,
+        "merges": named_merges(vocabulary),
+    }
+    decoder = {**_BYTE_LEVEL, "use_regex": False}
+    return pipeline(model, dict(special), pre_tokenizer=_pre_tokenizer(parts.pattern), decoder=decoder)
+
+
+def pipeline(
+    model: Mapping[str, Any],
+    special: Mapping[str, int],
+    *,
+    normalizer: Mapping[str, Any] | None = None,
+    pre_tokenizer: Mapping[str, Any],
+    decoder: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the content of a file with a model and its steps; the ``special`` tokens are added."""
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [_added_token(name, token_id) for name, token_id in special],
-        "normalizer": None,
-        "pre_tokenizer": _pre_tokenizer(parts.pattern),
+        "added_tokens": [{"id": token_id, "content": name, **SWITCHES} for name, token_id in special.items()],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
         "post_processor": None,
-        "decoder": {**_BYTE_LEVEL, "use_regex": False},
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": bool(vocabulary.whole_chunks),
-            "vocab": names,
-            "merges": named_merges(vocabulary),
-        },
+        "decoder": decoder,
+        "model": model,
     }
-
-
-def _added_token(name: str, token_id: int) -> dict[str, Any]:
-    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {"id": token_id, "content": name, **switches, "special": True}
 
 
 def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.formats import EXPORTS, read_pattern, read_ranks
 from tokbench_plugins.bpe.recovery.order import first_merges
 from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -95,6 +96,37 @@ def test_each_door_writes_the_same_ids_or_refuses(name, tmp_path):
     except (ValueError, tokbench.BackendError):
         pass
     assert done == WRITTEN[name]
+
+
+SPLITS = {
+    r"\p{L}+|\P{L}": {"tiktoken", "huggingface"},
+    r"\w+|\W": {"tiktoken"},
+    r"(?i:'s|'t)|\w+|\W": {"tiktoken"},
+    r"(?i:'s|'t)|\p{L}+|\P{L}": {"tiktoken", "huggingface"},
+    r"(?i:[a-z]+)|\P{L}|\p{L}": set(),
+    r"[\p{L}&&[^a-z]]+|\P{L}|\p{L}": set(),
+    r"[[:alpha:]]+|\P{L}|\p{L}": set(),
+    r"\h+|\P{L}|\p{L}": set(),
+    r"\p{XDigit}+|\P{L}|\p{L}": set(),
+    r"\p{L}*": set(),
+}
+ODD = ["\u180e½\n\x85Σ²\u2028é", "ı.11١AİΣⓐ", "x'ſ'S ab\u00a0abc", "AABBCC aabbcc"]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_each_split_is_written_alike_or_refused(split, tmp_path):
+    tokenizer = BPETokenizer(SOUND, split)
+    assert written(tokenizer, tmp_path, [*TEXTS[:50], *ODD], ["tiktoken", "huggingface"]) == SPLITS[split]
+
+
+def test_a_split_of_tiktokens_dialect_is_not_read_by_another_engine(tmp_path):
+    path = tmp_path / "x.tiktoken"
+    ranks = {letter: k for k, letter in enumerate(LETTERS)}
+    encoding = tiktoken.Encoding("x", pat_str=r"[\w&&[^a]]+|a", mergeable_ranks=ranks, special_tokens={})
+    TiktokenTokenizer(encoding).save(path)
+    assert tokbench.load("tiktoken", path=str(path)).encode("ab") == [97, 98]
+    with pytest.raises(tokbench.BackendError, match="load tiktoken:"):
+        tokbench.load("tokbench_bpe", path=str(path))
 
 
 @pytest.mark.parametrize("name", ["abc", "<|end|>", "été"])

@@ -19,7 +19,6 @@ from tokbench_plugins.bpe.formats import (
     write_ranks,
 )
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
-from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 
 def loaded_by_tiktoken(path, pattern):
@@ -107,22 +106,3 @@ def test_damage_is_refused_with_its_line(line, place, reason, tmp_path):
     with pytest.raises(tokbench.BackendError, match=reason) as caught:
         read_ranks(path)
     assert str(caught.value).startswith(f"{path}:{place}: ")
-
-
-def test_vocabularies_that_ranks_cannot_say_are_refused():
-    letters = tuple(bytes([byte]) for byte in range(256))
-    one_by_one = tuple(range(256))
-    twice = Vocabulary((*letters, b"ab", b"abc", b"bc", b"abc"), one_by_one, ((97, 98, 256), (256, 99, 257)))
-    with pytest.raises(ValueError, match="ids 257 and 259 both have the bytes b'abc'"):
-        ranks_of(twice)
-    out_of_order = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((99, 100, 257), (97, 98, 256)))
-    with pytest.raises(ValueError, match=r"save it as tokenizer\.json"):
-        ranks_of(out_of_order)
-    fewer = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((97, 98, 256),))
-    with pytest.raises(ValueError, match="merges in order of ids"):
-        ranks_of(fewer)
-    unused = Vocabulary((*letters, b"abc"), one_by_one, ())
-    with pytest.raises(ValueError, match="b'abc' as id 256"):
-        ranks_of(unused)
-    whole = Vocabulary((*letters, b"abc"), one_by_one, (), frozenset({256}))
-    assert ranks_of(whole)[b"abc"] == 256

@@ -153,23 +153,3 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, t
     with pytest.raises(tokbench.BackendError, match=reason) as caught:
         read_tokenizer_json(path)
     assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_what_the_format_cannot_hold_is_refused(tmp_path):
-    base = trained("gpt4")
-    path = tmp_path / "x.json"
-    letters = tuple(bytes([byte]) for byte in range(256))
-    cases = {
-        "ids 97 and 256 both have the bytes b'a'": Parts(Vocabulary((*letters, b"a"), tuple(range(256)), ())),
-        "special token 'é' .id 900. is spelled like the ordinary token b'.xe9'": Parts(
-            base.vocabulary, "gpt4", SpecialTokens({"é": 900})
-        ),
-        r"from character 5 on: '\{1,3\}\+'": Parts(base.vocabulary, r"\p{N}{1,3}+"),
-        "b'abc' .id 256. would be given to a chunk": Parts(
-            Vocabulary((*letters, b"abc", b"xyz"), tuple(range(256)), (), frozenset({257}))
-        ),
-    }
-    for reason, parts in cases.items():
-        with pytest.raises(tokbench.BackendError, match=f"cannot be written as tokenizer.json: .*{reason}"):
-            write_tokenizer_json(path, parts)
-    assert not list(tmp_path.iterdir())

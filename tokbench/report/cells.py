@@ -103,7 +103,7 @@ class Series:
     Attributes:
         unit: empty if the cells differ.
         cells: by tokenizer, in the order of the run.
-        over: ``all bytes`` if large groups weigh more, where the answer counts groups alike; else empty.
+        over: ``all bytes`` if large groups weigh more, other than in the answer; else empty.
     """
 
     metric: str

@@ -258,7 +258,7 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     [note] = results.notes
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
     study = results.studies.get(VOCABULARY_SIZES)
-    assert (study.advice, study.best, study.left_out) == ([], None, {"bad": "not measured on every corpus"})
+    assert (study.advice, study.best, study.left_out) == ([], None, {"bad": "its ids are not known for every text"})
 
 
 def test_weights_of_the_configuration_turn_the_advice(write_config):

@@ -263,7 +263,9 @@ class _Study:
         unsplit = {name: _NO_SPLIT for name in self.training if self.spans[name] >= _UNSPLIT}
         if all(name in unsplit for name in self.training):
             unsplit = {}
-        unmeasured = {line.line: "its tokens are not known one by one in every text" for line in study.lines if line.line not in self.mixed}
+        unmeasured = {
+            line.line: "its ids are not known for every text" for line in study.lines if line.line not in self.mixed
+        }
         return {**unsplit, **lost, **unmeasured}
 
 

@@ -106,7 +106,11 @@ def test_few_documents_have_no_rank():
 def test_many_comparisons_ask_more_of_each():
     """One comparison would be enough for the difference; three comparisons are not."""
     base = np.full(32, 1000.0)
-    tokens = {"A": base, "B": base + 4 + np.array([10.0, -10] * 16), "C": base + 4 + np.array([10.0, 10, -10, -10] * 8)}
+    tokens = {
+        "A": base,
+        "B": base + 4 + np.array([10.0, -10] * 16),
+        "C": base + 4.1 + np.array([10.0, 10, -10, -10] * 8),
+    }
     [alone, _] = PairsMetric(Options()).finish_corpus(states({name: tokens[name] for name in "AB"})).pairs
     assert 0.05 / 3 < alone.p == alone.p_holm < 0.05
     assert alone.differ

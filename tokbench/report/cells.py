@@ -155,15 +155,6 @@ class Series:
         return sorted(self.cells, key=key)
 
 
-def percent(share: float) -> str:
-    """Return a share in whole percent; 0% and 100% are exact.
-
-    >>> percent(0.434), percent(0.0001), percent(0.9999), percent(1)
-    ('43%', '1%', '99%', '100%')
-    """
-    return f"{share * 100:.0f}%" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)}%"
-
-
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
     """Return the legends of the marks in these cells.
 

@@ -217,9 +217,7 @@ def of_model(model, pick, low, high, largest=100_000, inside=None):
         for size in (pick, inside)
         if size
     }
-    return SizeAdvice(
-        model=model, line="mine", pick=picks[pick], inside=picks.get(inside), best=pick, largest=largest
-    )
+    return SizeAdvice(model=model, line="mine", pick=picks[pick], inside=picks.get(inside), best=pick, largest=largest)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ MARGIN = 0.125  # a power of two, so that the edge itself can be met
 
 
 def cost(compute, tokens=1.0, size=1000):
-    return SizePick(vocab_size=size, tokens_per_byte=tokens, cost=compute, low=round(0.8 * size), high=round(1.2 * size))
+    return SizePick(
+        vocab_size=size, tokens_per_byte=tokens, cost=compute, low=round(0.8 * size), high=round(1.2 * size)
+    )
 
 
 PUBLISHED = cost(1.0, 1.0)

@@ -113,8 +113,8 @@ def _text(division: Division, config: RunConfig) -> str:
     """Say what was measured, how it counts, and what does not.
 
     >>> groups = [TextGroup("a", name, name, Kind.OTHER, size, 60) for name, size in (("a", 3000), ("b", 1000))]
-    >>> _text(divide([*groups, TextGroup("a", "json", "JSON", Kind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
-    'For your texts: 75% a, 25% b. All have equal weight, whatever their shares. Left out: 1 document of JSON, 31 bytes.'
+    >>> _text(divide([*groups, TextGroup("a", "go", "Go", Kind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
+    'For your texts: 75% a, 25% b. All have equal weight, whatever their shares. Left out: 1 document of Go, 31 bytes.'
     """
     return " ".join([_counted(division.counted, config), *_left_out(division.left_out)])
 

@@ -97,10 +97,11 @@ def test_who_loses_more_than_a_thousandth_has_no_rank():
     assert outcome.values["B", "*"]["rank"].value == 1
 
 
-def test_few_documents_have_no_rank():
-    few = [10.0] * 9 + [0.0] * 23
+@pytest.mark.parametrize(("documents", "ranked"), [(9, False), (10, True)])
+def test_few_documents_have_no_rank(documents, ranked):
+    few = [10.0] * documents + [0.0] * (32 - documents)
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
-    assert (outcome.pairs, type(outcome.values["A", "g"]["rank"])) == ([], NotApplicable)
+    assert (bool(outcome.pairs), isinstance(outcome.values["A", "g"]["rank"], NotApplicable)) == (ranked, not ranked)
 
 
 def test_many_comparisons_ask_more_of_each():

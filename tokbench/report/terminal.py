@@ -96,8 +96,11 @@ def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
     more = f"… {len(names) - len(shown)} more in the report; " if len(names) > len(shown) else ""
     more += f"no room for {join(absent)}; " if absent else ""
     marks = legends(column.cells[name] for column in columns for name in shown)
-    best = "bold is best" if report.tables.losses_checked else report.tables.best_legend
-    console.print(_text(f"{more}{best}{''.join(f'; {line if verbose else _short(line)}' for line in marks)}", "dim"))
+    bold = any(column.cells[name].best for column in columns for name in shown)
+    best = [] if report.tables.losses_checked and not bold else [report.tables.best_legend]
+    best = ["bold is best"] if report.tables.losses_checked and bold else best
+    if notes := more + "; ".join([*best, *(line if verbose else _short(line) for line in marks)]):
+        console.print(_text(notes, "dim"))
 
 
 def _print_lines(console: Console, lines: Sequence[str], most: int, style: str = "") -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.advice import picked
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
@@ -140,3 +141,12 @@ def test_the_size_to_train_is_one_that_the_text_supports():
     )
     assert confidence == ("Low beyond 800, which is what your text supports.", "Add 20 kB of code for up to 1,200.")
     assert first_of(cost(0.9), cost(1.0, 1.2, 700), {}, LITTLE)[0].startswith("Train mine with 700 tokens")
+
+
+@pytest.mark.parametrize(
+    ("size", "low", "high", "pick"),
+    [(30_400, 30_000, 31_000, 30_000), (30_600, 30_500, 31_000, 31_000), (30_600, 30_500, 30_999, 30_600),
+     (39_999, 31_000, 39_999, 39_000), (39_999, 39_999, 39_999, 39_999)],
+)  # fmt: skip
+def test_a_pick_has_the_fewest_digits_of_its_range(size, low, high, pick):
+    assert picked(size, low, high) == pick

@@ -258,3 +258,12 @@ def test_without_the_sums_of_every_group_there_is_no_interval():
     results.states = RawStates([s for s in results.states if s.group != "go"])
     assert ranking.over_all
     assert not answer_of(CellTables(results)).ranking.over_all
+
+
+def test_what_is_left_out_is_told_with_its_files_for_training():
+    """Of the code in the corpus, one file of Go was never held out, and JSON has two more."""
+    results = answer_runs.stray()
+    info = results.corpora["code"]
+    counts, sizes = info.groups | {"json": 3, "go": 1}, dict.fromkeys([*info.groups, "go"], 100)
+    results.corpora["code"] = replace(info, group_documents=counts, group_bytes=sizes)
+    assert "; 7 files of code, 500 bytes (4 held out)." in answer_of(CellTables(results)).text

@@ -206,11 +206,7 @@ def places(numbers: Mapping[K, Sequence[GroupNumber]], *, higher: bool = True, m
 
 
 def gap(larger: GroupNumber, smaller: GroupNumber) -> Gap:
-    """Return by how much the first number is larger; negative if it is smaller.
-
-    >>> round(gap(GroupNumber(3.0), GroupNumber(4.0)).more, 2)
-    -0.25
-    """
+    """Return by how much the first number is larger; negative if it is smaller, as -0.25 for 3 and 4."""
     return _gap([larger], [smaller], np.ones(1), higher=True)
 
 

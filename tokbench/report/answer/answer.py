@@ -11,7 +11,17 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
-from tokbench.report.answer.slices import Division, Kind, Slice, TextGroup, amount, divide, text_groups, weighting
+from tokbench.report.answer.slices import (
+    Division,
+    Kind,
+    Slice,
+    TextGroup,
+    amount,
+    divide,
+    text_groups,
+    unmeasured,
+    weighting,
+)
 from tokbench.report.answer.words import MOST_NAMES, join, more, percent
 from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
 from tokbench.report.tables import CellTables
@@ -106,7 +116,8 @@ def overall(tables: CellTables) -> Ranking:
 
 def _division(tables: CellTables) -> Division:
     config = tables.results.config
-    return divide(text_groups(tables, config.weights), config.weights, config)
+    found = divide(text_groups(tables, config.weights), config.weights, config)
+    return Division(found.counted, [*found.left_out, *unmeasured(tables, config.weights)])
 
 
 def _text(division: Division, config: RunConfig) -> str:

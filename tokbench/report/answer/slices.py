@@ -160,6 +160,20 @@ def text_groups(tables: CellTables, weights: Mapping[str, float]) -> list[TextGr
     return found
 
 
+def unmeasured(tables: CellTables, weights: Mapping[str, float]) -> list[TextGroup]:
+    """Return the groups of which the holdout has no document."""
+    found = []
+    for name in tables.corpora:
+        info = tables.corpus(name)
+        kinds = kinds_of_text(name, list(info.group_documents))
+        unit = "file" if info.options.get("document") == "file" else "document"
+        for group, documents in info.group_documents.items():
+            if group not in info.groups and not info.designed and (not weights or weights.get(name)):
+                label, size = _label(tables, name, group), info.group_bytes.get(group, 0)
+                found.append(TextGroup(name, group, label, kinds[group], 0, 0, unit, info.parallel, size, documents))
+    return found
+
+
 def _is_measured(tables: CellTables, metric: str, corpus: str) -> bool:
     return any((cell := tables.cell(metric, corpus, WHOLE, name)) and cell.value for name in tables.tokenizers)
 

@@ -18,7 +18,7 @@ TOKENIZERS = """
   llama-3: {backend: splintr, vocabulary: llama3}
   bytes: {backend: utf8_bytes}
 """
-SENTENCE = "3 tokenizers: unavailable: needs splintr-rs: pip install 'tokbench[fast]' (gpt-4, gpt-4o, llama-3)"
+SENTENCE = "3 tokenizers: unavailable: needs splintr-rs: pip install 'tokbench[fast]' (gpt-4, gpt-4o and llama-3)"
 
 
 @pytest.fixture

@@ -97,16 +97,21 @@ def test_who_loses_more_than_a_thousandth_has_no_rank():
     assert outcome.values["B", "*"]["rank"].value == 1
 
 
-def test_few_documents_have_no_rank():
-    few = [10.0] * 9 + [0.0] * 23
+@pytest.mark.parametrize(("documents", "ranked"), [(9, False), (10, True)])
+def test_few_documents_have_no_rank(documents, ranked):
+    few = [10.0] * documents + [0.0] * (32 - documents)
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
-    assert (outcome.pairs, type(outcome.values["A", "g"]["rank"])) == ([], NotApplicable)
+    assert (bool(outcome.pairs), isinstance(outcome.values["A", "g"]["rank"], NotApplicable)) == (ranked, not ranked)
 
 
 def test_many_comparisons_ask_more_of_each():
     """One comparison would be enough for the difference; three comparisons are not."""
     base = np.full(32, 1000.0)
-    tokens = {"A": base, "B": base + 4 + np.array([10.0, -10] * 16), "C": base + 4 + np.array([10.0, 10, -10, -10] * 8)}
+    tokens = {
+        "A": base,
+        "B": base + 4 + np.array([10.0, -10] * 16),
+        "C": base + 4.1 + np.array([10.0, 10, -10, -10] * 8),
+    }
     [alone, _] = PairsMetric(Options()).finish_corpus(states({name: tokens[name] for name in "AB"})).pairs
     assert 0.05 / 3 < alone.p == alone.p_holm < 0.05
     assert alone.differ

@@ -1,5 +1,7 @@
 """The line of the answer on what languages cost, from made-up premiums."""
 
+from dataclasses import replace
+
 import pytest
 
 from tokbench.measuring.metric import Role
@@ -75,9 +77,15 @@ def test_a_best_tokenizer_without_premiums_leaves_the_place_to_the_next():
     assert said({"a": lost}, {}, ratios={"a": 4}) == []
 
 
-def test_languages_without_a_premium_are_named():
+def test_languages_without_a_premium_are_named_and_groups_of_no_language_by_their_own_name():
     [sentence] = said({"a": A | {"de": None}}, {}, ratios={"a": 4})
     assert sentence == "English 1.00 · Amharic 5.62 [5.61, 5.63] (a); no premium for German."
+    names = {"x-1": 1, "x-3": 3.0, "x-2": 2.0, "x-4": None}
+    [sentence] = said({"a": names}, {}, ratios={"a": 4}, reference="x-1", spread=0)
+    assert sentence == "x-1 1.00 · x-2 2.00 · x-3 3.00 (a); no premium for x-4."
+    many = {f"x-{k}": 1 + k for k in range(-3, 4)}
+    [sentence] = said({"a": many}, {}, ratios={"a": 4}, reference="x-9")
+    assert sentence.startswith("x-9 = 1: ")
 
 
 @pytest.mark.parametrize(("more", "names"), [(0, 6), (1, 5)])
@@ -113,6 +121,11 @@ def test_who_is_most_equal_needs_others_and_evidence(gini, named):
 def test_few_documents_claim_nothing(n, few):
     [sentence] = said({"a": A, "b": B}, {"a": 0.4, "b": 0.1}, spread=0, n=n)
     assert ("no intervals: " in sentence) == ("9 documents are too few" in sentence) == few
+    one = results({"a": A}, {}, ratios={"a": 4}, spread=0, n=40)
+    one.cells = [replace(cell, n=n) if cell.group == "am" else cell for cell in one.cells]
+    assert (
+        any("no intervals" in sentence for line in premium_lines(CellTables(one)) for sentence in line.sentences) == few
+    )
     assert "most equal" not in sentence
 
 

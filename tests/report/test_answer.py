@@ -100,7 +100,7 @@ SURE = {"a": (9.0, 10.0, 11.0), "b": (13.0, 14.0, 15.0), "c": (4.0, 5.0, 6.0)}
         (
             SURE,
             {"returns": ["a"]},
-            ["b encodes prose fastest of those that return arrays: 14 MB/s, 180% faster than c."],
+            ["b encodes prose fastest among those returning arrays: 14 MB/s, 180% faster than c."],
         ),
         (SURE, {"returns": ["a", "c"]}, []),
         ({"b": (13.0, 14.0, 15.0)}, {}, []),

@@ -12,10 +12,13 @@ from tokbench.measuring.metric import CorpusStates
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.answer.answer import answer_of
-from tokbench.report.answer.slices import Kind, TextGroup, divide
+from tokbench.report.answer.ranking import LOSSY, TRAINED, UNKNOWN, bars
+from tokbench.report.answer.slices import Kind, TextGroup, amount, divide, kinds_of_text, text_slices
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig
+from tokbench.results.cells import WHOLE
 from tokbench.results.model import NamedRun
+from tokbench.results.states import RawStates
 from tokbench.tokenizers.options import Options
 
 RUNS = {
@@ -174,3 +177,93 @@ def test_copies_are_said_to_be_one_vocabulary():
 def test_copies_in_a_short_text_lack_no_interval():
     results = answer_runs.made_up({"prose": {"de": {"a": 4.5, "copy": 4.5}}}, documents={"de": 3})
     assert not any("No intervals" in sentence for sentence in answer_of(CellTables(results)).sentences)
+
+
+def changed(changes):
+    """The run of small programs with other cells of b, by group and metric; those that become None are gone."""
+    results = answer_runs.small_programs()
+    found = [
+        (cell, changes.get((cell.group, cell.metric), {}) if cell.tokenizer == "b" else {}) for cell in results.cells
+    ]
+    results.cells = [replace(cell, **keys) for cell, keys in found if keys is not None]
+    return CellTables(results)
+
+
+def lossy(group):
+    return {(group, "exact"): {"value": 0.5}, (group, "lost"): {"value": 0.2}, (group, "errors"): {"value": 0.2}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({("go", "ratio"): None}, None),
+        ({("go", "ratio"): {"value": None}}, None),
+        (lossy(WHOLE) | {("sql", "exact"): None}, UNKNOWN),
+        (lossy(WHOLE) | lossy("go"), LOSSY),
+        ({("go", "ratio"): {"in_sample": 1.0}}, TRAINED),
+    ],
+)
+def test_what_one_group_of_several_lacks_all_of_them_lack(changes, reason):
+    """Go, Rust and SQL count together, beside German, Finnish and Python."""
+    tables = changed(changes)
+    found = answer_of(tables)
+    shown = {bar.tokenizer: bar.reason for bar in bars(tables, found.ranking)}
+    assert shown == {"a": ""} | ({} if reason is None else {"b": "" if reason == TRAINED else reason})
+    assert ("other code" in {part.label for part in found.ranking.slices}) == (reason != TRAINED)
+
+
+def test_bars_go_by_reason_and_then_by_number():
+    rates = {"a": 4.0, "b": 5.0, "much": 8.0, "more": 9.0}
+    texts = {"prose": {"de": rates}, "code": {"python": rates | {"elsewhere": 9.0}}}
+    tables = CellTables(answer_runs.made_up(texts, lost={("much", "prose"): 0.2, ("more", "prose"): 0.2}))
+    found = answer_of(tables)
+    assert [part.label for part in found.slices] == ["German", "Python"]
+    assert [(bar.tokenizer, bar.reason) for bar in bars(tables, found.ranking)] == [
+        *(("b", ""), ("a", "")),
+        *(("more", LOSSY), ("much", LOSSY)),
+    ]
+    assert [part.label for part in text_slices(tables, {}, "code")] == ["Python"]
+    assert [part.label for part in text_slices(tables, {"prose": 1.0})] == ["German"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "groups", "kinds"),
+    [
+        ("code", ["*"], "code"),
+        ("texts", ["*"], "texts"),
+        ("code", ["python", "notes"], "texts texts"),
+        ("c", ["python", "go", "notes"], "code code code"),
+        ("code", ["de"], "languages"),
+        ("c", ["de", "notes"], "texts texts"),
+        ("c", ["de", "fi", "notes"], "languages languages texts"),
+    ],
+)
+def test_most_groups_decide_what_a_corpus_is(corpus, groups, kinds):
+    assert " ".join(kinds_of_text(corpus, groups).values()) == kinds
+
+
+@pytest.mark.parametrize(
+    ("size", "units", "words"),
+    [(999, ("file", "file"), "2 files, 999 bytes"), (1000, ("file", "document"), "2 documents, 1.00 kB")],
+)
+def test_an_amount_in_its_unit(size, units, words):
+    assert amount([replace(group("de", size * k, 1), unit=unit) for k, unit in enumerate(units)]) == words
+
+
+def test_without_the_sums_of_every_group_there_is_no_interval():
+    results = answer_runs.small_programs()
+    results.states = RawStates([s for s in results.states if (s.group, s.tokenizer) != ("go", "b")])
+    ranking = answer_of(CellTables(results)).ranking
+    assert (ranking.standings[1].low, ranking.standings[1].tied) == (None, False)
+    results.states = RawStates([s for s in results.states if s.group != "go"])
+    assert ranking.over_all
+    assert not answer_of(CellTables(results)).ranking.over_all
+
+
+def test_what_is_left_out_is_told_with_its_files_for_training():
+    """Of the code in the corpus, one file of Go was never held out, and JSON has two more."""
+    results = answer_runs.stray()
+    info = results.corpora["code"]
+    counts, sizes = info.groups | {"json": 3, "go": 1}, dict.fromkeys([*info.groups, "go"], 100)
+    results.corpora["code"] = replace(info, group_documents=counts, group_bytes=sizes)
+    assert "; 7 files of code, 500 bytes (4 held out)." in answer_of(CellTables(results)).text

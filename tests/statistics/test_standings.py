@@ -73,6 +73,8 @@ def test_the_mean_and_its_interval_equal_a_plain_computation():
         (Gap(-0.01, -0.011, -0.009, 1e-9), 0.01, "BEHIND"),
         (Gap(0.0099), 0.01, "SMALL"),
         (Gap(0.01), 0.01, "OPEN"),
+        (Gap(0.01, 0.009, None, 1e-9), 0.01, "OPEN"),
+        (Gap(0.01, None, 0.011, 1e-9), 0.01, "OPEN"),
         (Gap(0.2, 0.1, 0.3, LEVEL), 0.01, "BEHIND"),
         (Gap(0.2, 0.1, 0.3, LEVEL + 1e-9), 0.01, "UNSURE"),
         (Gap(0.2, 0.0, 0.4), 0.01, "UNSURE"),
@@ -146,13 +148,20 @@ def test_the_direction_decides_who_is_first(higher, first):
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(3.1, 3.3, "UNSURE"), (3.11, 3.3, "UNSURE"), (2.9, 3.09, "BEHIND"), (None, None, "OPEN")],
+    [
+        (3.1, 3.3, "UNSURE"),
+        (3.11, 3.3, "UNSURE"),
+        (2.9, 3.09, "BEHIND"),
+        (None, None, "OPEN"),
+        (2.9, None, "OPEN"),
+        (None, 3.09, "OPEN"),
+    ],
 )
 def test_numbers_without_documents_tie_if_their_intervals_overlap(low, high, verdict):
     best = GroupNumber(4.0, 3.1, 5.0)
     assert found({"a": [best], "b": [GroupNumber(3.0, low, high)]})["b"] == verdict
     assert found({"a": [GroupNumber(4.0, low, high)], "b": [GroupNumber(3.0, 2.9, 3.09)]})["b"] == (
-        "BEHIND" if low and low > 3.09 else "OPEN" if low is None else "UNSURE"
+        "OPEN" if None in {low, high} else "BEHIND" if low > 3.09 else "UNSURE"
     )
 
 

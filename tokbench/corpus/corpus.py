@@ -74,6 +74,9 @@ class Survey:
     """Evaluated bytes by group; of counts by their documents."""
     groups: dict[str, int] = field(default_factory=dict)
     """Evaluated documents by group, in order of appearance."""
+    all_groups: dict[str, int] = field(default_factory=dict)
+    """All documents by group, with those for training; ``all_group_bytes`` are their bytes. Empty for counts."""
+    all_group_bytes: dict[str, int] = field(default_factory=dict)
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     """Fingerprints by group."""
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
@@ -229,6 +232,8 @@ class Corpus:
             if parts:
                 survey.documents += 1
                 survey.bytes += len(data)
+                survey.all_groups[group] = survey.all_groups.get(group, 0) + 1
+                survey.all_group_bytes[group] = survey.all_group_bytes.get(group, 0) + len(data)
                 digest.add(document, data)
                 spool.add(document, parts)
             if parts & EVALUATED:

@@ -132,6 +132,8 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
         reference=entry.reference,
         designed=entry.designed,
         groups=dict(survey.groups) if entry.evaluate else {},
+        group_documents=dict(survey.all_groups) if entry.evaluate and corpus.holdout else {},
+        group_bytes=dict(survey.all_group_bytes) if entry.evaluate and corpus.holdout else {},
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -13,8 +12,8 @@ from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.sums import PairedSums, Sums, compared_sums
 from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE
-from tokbench.statistics.jackknife import LEAST_UNITS, holm, leave_out, spread, too_few
-from tokbench.statistics.standings import LEVEL, GroupNumber, UnitSums, places
+from tokbench.statistics.jackknife import LEAST_UNITS, too_few
+from tokbench.statistics.standings import GroupNumber, UnitSums, Verdict, corrected, gap, places, verdicts
 
 
 class PairsMetric(PairedSums):
@@ -34,7 +33,7 @@ class PairsMetric(PairedSums):
                 documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
                 rank = NotApplicable(reason) if reason else Measured(ranks[name], documents)
                 values[name, group] = {"rank": rank}
-            pairs += _corrected(states.corpus, group, compared)
+            pairs += _differences(states.corpus, group, compared)
         return CorpusOutcome(values, pairs)
 
 
@@ -52,42 +51,28 @@ def _number(sums: Sums) -> GroupNumber:
     return GroupNumber(float(above.sum() / below.sum()), sums=UnitSums(above=above, below=below, units=sums.units))
 
 
-def _corrected(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
-    """Yield all pairs; copies, which have the same tokens in every unit, count once and do not differ."""
-    units = {name: own_sums.columns["tokens"].tobytes() for name, own_sums in sums.items()}
-    pairs = list(_differences(corpus, group, sums))
-    hypotheses = [frozenset({units[pair.tokenizer], units[pair.other]}) for pair in pairs]
-    tested = {hypothesis: pair.p for hypothesis, pair in zip(hypotheses, pairs, strict=True) if len(hypothesis) > 1}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
-    for hypothesis, pair in zip(hypotheses, pairs, strict=True):
-        p = corrected.get(hypothesis, 1.0)
-        yield replace(pair, p_holm=p, differ=p <= LEVEL)
-
-
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
-    order = sorted(sums, key=lambda name: float(sums[name].columns["tokens"].sum()))
-    for one, other in combinations(order, 2):
-        paired = sums[one].paired(sums[other])
-        above, below = paired.one.columns["tokens"], paired.other.columns["tokens"]
-        ratio = float(above.sum() / below.sum())
-        deviation = spread(leave_out(above, below), paired.units)
-        low = high = None
-        if deviation is None or not deviation.error:  # the same ratio in every unit
-            p = 1.0 if ratio == 1 else 0.0
-        else:
-            low, high = (end - 1 for end in deviation.around(ratio))
-            p = deviation.p_value(ratio - 1)
+    """Yield all pairs, the one with fewer tokens first."""
+    tokens = {name: int(own_sums.columns["tokens"].sum()) for name, own_sums in sums.items()}
+    numbers = {name: _number(own_sums) for name, own_sums in sums.items()}
+    pairs = list(combinations(sorted(sums, key=tokens.__getitem__), 2))
+    gaps = [gap(numbers[other], numbers[one]) for one, other in pairs]
+    tested = zip(pairs, gaps, corrected(gaps), verdicts(gaps, 0.0), strict=True)
+    for (one, other), found, p_holm, verdict in tested:
+        certain = found.low == found.high  # the same ratio in every unit
         yield PairComparison(
             corpus=corpus,
             group=group,
             tokenizer=one,
             other=other,
-            tokens=(int(above.sum()), int(below.sum())),
-            difference=ratio - 1,
-            ci_low=low,
-            ci_high=high,
+            tokens=(tokens[one], tokens[other]),
+            difference=found.more,
+            ci_low=None if certain else found.low,
+            ci_high=None if certain else found.high,
             n=sums[one].documents,
-            p=p,
+            p=1.0 if found.p is None else found.p,
+            p_holm=1.0 if p_holm is None else p_holm,
+            differ=verdict is Verdict.BEHIND,
         )
 
 

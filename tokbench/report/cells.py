@@ -103,7 +103,7 @@ class Series:
     Attributes:
         unit: empty if the cells differ.
         cells: by tokenizer, in the order of the run.
-        over: ``all bytes`` if large groups weigh more, where the answer counts groups alike; else empty.
+        over: ``all bytes`` if large groups weigh more, other than in the answer; else empty.
     """
 
     metric: str
@@ -153,15 +153,6 @@ class Series:
             return 4 * cell.lossy, sign * cell.value
 
         return sorted(self.cells, key=key)
-
-
-def percent(share: float) -> str:
-    """Return a share in whole percent; 0% and 100% are exact.
-
-    >>> percent(0.434), percent(0.0001), percent(0.9999), percent(1)
-    ('43%', '1%', '99%', '100%')
-    """
-    return f"{share * 100:.0f}%" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)}%"
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 from tokbench.foundation.visible_text import visible
 from tokbench.measuring.metric import Role
 from tokbench.report.answer.answer import Answer
+from tokbench.report.answer.words import join
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
 from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
-from tokbench.report.sections.problems import problems, short_vocabularies, some_names
+from tokbench.report.sections.problems import problems, short_vocabularies
 from tokbench.report.sections.same_ids import expected_and_got, same_ids
 from tokbench.report.sections.what_ran import durations, partial_sentences
 from tokbench.results.blocks import NOT_SAVED
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
-_MOST_LINES, _MOST_NAMES = 12, 4
+_MOST_LINES = 12
 _MOST_ROWS, _MOST_PROBLEMS = 8, 3
 _COLUMN_GAP = 3
 
@@ -93,10 +94,13 @@ def _print_table(report: Report, console: Console, *, verbose: bool) -> None:
     console.print()
     console.print(_table(report, shown, columns))
     more = f"… {len(names) - len(shown)} more in the report; " if len(names) > len(shown) else ""
-    more += f"no room for {some_names(absent, _MOST_NAMES)}; " if absent else ""
+    more += f"no room for {join(absent)}; " if absent else ""
     marks = legends(column.cells[name] for column in columns for name in shown)
-    best = "bold is best" if report.tables.losses_checked else report.tables.best_legend
-    console.print(_text(f"{more}{best}{''.join(f'; {line if verbose else _short(line)}' for line in marks)}", "dim"))
+    bold = any(column.cells[name].best for column in columns for name in shown)
+    best = [] if report.tables.losses_checked and not bold else [report.tables.best_legend]
+    best = ["bold is best"] if report.tables.losses_checked and bold else best
+    if notes := more + "; ".join([*best, *(line if verbose else _short(line) for line in marks)]):
+        console.print(_text(notes, "dim"))
 
 
 def _print_lines(console: Console, lines: Sequence[str], most: int, style: str = "") -> None:
@@ -179,7 +183,7 @@ def _problems(report: Report) -> list[str]:
     lines += [note for note in report.results.notes if note.startswith("corpus ") and CAUTION in note]
     for missing in problems(report.results).cells:
         if missing.applies:
-            where = "; ".join(some_names(names, _MOST_NAMES) for names in (missing.metrics, missing.tokenizers))
+            where = "; ".join(join(names) for names in (missing.metrics, missing.tokenizers))
             lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in problems(report.results).plugins]
 
@@ -188,15 +192,13 @@ def not_ready_lines(tokenizers: Sequence[tuple[str, str, str]]) -> list[str]:
     """Return a line for the tokenizers of each state and reason.
 
     >>> not_ready_lines([("a", "unavailable", "needs x"), ("b", "failed", "boom"), ("c", "unavailable", "needs x")])
-    ['2 tokenizers: unavailable: needs x (a, c)', 'b: failed: boom']
+    ['2 tokenizers: unavailable: needs x (a and c)', 'b: failed: boom']
     """
     by_reason: dict[str, list[str]] = {}
     for name, state, reason in tokenizers:
         by_reason.setdefault(f"{state}: {reason}", []).append(name)
     return [
-        f"{names[0]}: {reason}"
-        if len(names) == 1
-        else f"{len(names)} tokenizers: {reason} ({some_names(names, _MOST_NAMES)})"
+        f"{names[0]}: {reason}" if len(names) == 1 else f"{len(names)} tokenizers: {reason} ({join(names)})"
         for reason, names in by_reason.items()
     ]
 
@@ -204,9 +206,7 @@ def not_ready_lines(tokenizers: Sequence[tuple[str, str, str]]) -> list[str]:
 def _times(report: Report) -> list[str]:
     seconds = report.results.durations.reports
     phases = [*durations(report.results), *([("writing reports", duration(seconds))] if seconds is not None else [])]
-    workers = [phase for phase in phases if "CPU" in phase[0]]
-    wall = [phase for phase in phases if phase not in workers]
-    return ["; ".join(f"{name} {time}" for name, time in some) for some in (wall, workers) if some]
+    return ["; ".join(f"{name} {time}" for name, time in phases)] if phases else []
 
 
 def _same_ids(report: Report) -> list[str]:

@@ -174,6 +174,10 @@ class CorpusInfo:
     """``True`` for curated texts, on which numbers have no intervals."""
     groups: dict[str, int] = field(default_factory=dict)
     """Evaluated documents by group; empty for a training corpus."""
+    group_documents: dict[str, int] = field(default_factory=dict)
+    """With a holdout, all documents by group, with those for training; else empty."""
+    group_bytes: dict[str, int] = field(default_factory=dict)
+    """With a holdout, the bytes of all documents by group; else empty."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,6 +130,4 @@ def unit_keys(hashes: NDArray[np.int64], group_hash: int | None) -> NDArray[np.i
 
 
 def _added(places: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    sums = np.zeros(size, dtype=np.int64)
-    np.add.at(sums, places, values)
-    return sums
+    return np.bincount(places, values, size).astype(np.int64)

@@ -99,10 +99,15 @@ def verdicts(gaps: Sequence[Gap], margin: float) -> list[Verdict]:
     >>> [verdict.name for verdict in verdicts(gaps, 0.01)]
     ['SAME', 'SMALL', 'UNSURE', 'BEHIND']
     """
-    tested = {at: gap for at, gap in enumerate(gaps) if gap.p is not None and gap.more}
-    names = [at if gap.hypothesis is None else gap.hypothesis for at, gap in tested.items()]
-    corrected = dict(zip(tested, holm([gap.p or 0.0 for gap in tested.values()], names), strict=True))
-    return [verdict_of(gap, margin, corrected.get(at)) for at, gap in enumerate(gaps)]
+    return [verdict_of(gap, margin, p) for gap, p in zip(gaps, corrected(gaps), strict=True)]
+
+
+def corrected(gaps: Sequence[Gap]) -> list[float | None]:
+    """Return the p-values after Holm's correction; ``None`` where there is no difference, or no p-value."""
+    tested = [at for at, gap in enumerate(gaps) if gap.p is not None and gap.more]
+    names = [at if gaps[at].hypothesis is None else gaps[at].hypothesis for at in tested]
+    after = dict(zip(tested, holm([gaps[at].p or 0.0 for at in tested], names), strict=True))
+    return [after.get(at) for at in range(len(gaps))]
 
 
 def verdict_of(gap: Gap, margin: float, p: float | None) -> Verdict:
@@ -198,6 +203,11 @@ def places(numbers: Mapping[K, Sequence[GroupNumber]], *, higher: bool = True, m
         found |= dict.fromkeys(here, 1 + len(better))
         better |= {_identity(rest.pop(name)) for name in here}
     return found
+
+
+def gap(larger: GroupNumber, smaller: GroupNumber) -> Gap:
+    """Return by how much the first number is larger; negative if it is smaller, as -0.25 for 3 and 4."""
+    return _gap([larger], [smaller], np.ones(1), higher=True)
 
 
 def _identity(numbers: Sequence[GroupNumber]) -> Hashable:

@@ -18,7 +18,7 @@ from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import advise, enough_text, rounded_range, support, supported
 from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.lines import Line, MixedLine, Mixture, mix, mixture_of, training_bytes
 from tokbench.studies.vocabulary_size.options import DEFAULT_MODELS, MODELS, Model
 
@@ -51,12 +51,12 @@ def advised(lines, weights=(), model=MODEL, reach=1 << 20):
     )
 
 
-def test_languages_of_a_corpus_count_alike():
+def test_languages_of_a_corpus_have_equal_weights():
     slices = [counted("prose", "en", 900_000, 0.5), counted("prose", "hi", 100_000, 0.5)]
     tokens = {"en": 225_000, "hi": 50_000, WHOLE: 275_000}  # 4 and 2 bytes per token
     lines = {("prose", group): Line(np.array([4000]), np.array([[number]])) for group, number in tokens.items()}
     mixed = mix(lines, Mixture(slices)).mixed
-    assert mixed == pytest.approx([(1 / 4 + 1 / 2) / 2])
+    assert mixed == pytest.approx([(1 / 4 * 1 / 2) ** 0.5])
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_languages_of_a_corpus_count_alike():
 def test_weights_turn_the_advice(weights, taken):
     good, bad = line_of({4000: 4.0, 8000: 4.4}), line_of({4000: 2.5, 8000: 2.7})
     best, _ = advised({"prosaic": {"prose": good, "code": bad}, "coder": {"prose": bad, "code": good}}, weights)
-    assert (best.line, best.pick.vocab_size, best.low, best.high) == (taken, 8000, 4000, 8000)
+    assert (best.line, best.pick.vocab_size, best.pick.low, best.pick.high) == (taken, 8000, 4000, 8000)
 
 
 CORPORA = (
@@ -159,7 +159,7 @@ def test_the_range_is_near_the_least_cost():
     [advice] = advised({"mine": {"prose": line_of(smooth)}}, model=LARGER)
     costs = dict(zip(advice.sizes, advice.costs, strict=True))
     near = [size for size, cost in costs.items() if cost <= 1.02 * min(costs.values())]
-    assert (advice.low, advice.high) == (near[0], near[-1]) == (8192, 23170)
+    assert (advice.pick.low, advice.pick.high) == (near[0], near[-1]) == (8192, 23170)
     assert costs[advice.pick.vocab_size] == advice.pick.cost == min(costs.values())
 
 
@@ -183,15 +183,15 @@ def test_the_pick_is_in_its_range_whatever_the_curve(whole):
         reach = int(rng.integers(0, 60_000))
         advice = advise({"mine": curve}, MODELS, {"mine": reach})
         for each in advice:
-            pick = each.pick.vocab_size
-            low, high = rounded_range(pick, each.low, each.high)
-            assert each.low <= low <= pick <= high <= each.high <= each.largest == sizes[-1]
+            pick, least, most = each.pick.vocab_size, each.pick.low, each.pick.high
+            low, high = rounded_range(pick, least, most)
+            assert least <= low <= pick <= high <= most <= each.largest == sizes[-1]
             costs = dict(zip(each.sizes, each.costs, strict=True))
-            assert max(costs[each.low], costs[each.high]) <= 1.02 * min(costs.values())
+            assert max(costs[least], costs[most]) <= 1.02 * min(costs.values())
             assert costs[each.best] == min(costs.values()) <= each.pick.cost <= 1.02 * costs[each.best]
             assert (each.inside is None) == (reach < sizes[0])
             assert each.inside is None or each.pick.cost <= 1.02 * each.inside.cost
-            assert each.inside is None or each.inside.vocab_size <= reach
+            assert each.inside is None or each.inside.low <= each.inside.vocab_size <= each.inside.high <= reach
 
 
 def said(advice, weights=(("prose", 1.0),), trained=(("prose", 1e9),), end="file"):
@@ -212,11 +212,12 @@ def said(advice, weights=(("prose", 1.0),), trained=(("prose", 1e9),), end="file
 
 
 def of_model(model, pick, low, high, largest=100_000, inside=None):
-    costs = {size: SizeCost(vocab_size=size, tokens_per_byte=0.25, cost=1e9) for size in (pick, inside) if size}
-    return SizeAdvice(
-        model=model, line="mine", pick=costs[pick], inside=costs.get(inside), best=pick, low=low, high=high,
-        largest=largest,
-    )  # fmt: skip
+    picks = {
+        size: SizePick(vocab_size=size, tokens_per_byte=0.25, cost=1e9, low=low, high=high)
+        for size in (pick, inside)
+        if size
+    }
+    return SizeAdvice(model=model, line="mine", pick=picks[pick], inside=picks.get(inside), best=pick, largest=largest)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +276,7 @@ def test_without_a_model_each_of_three_has_a_sentence():
         f"Train mine with {size} tokens for {model} model."
         for size, model in ((1, "a 125m"), (2, "a 1b"), (3, "an 8b"))
     )
-    assert sentences[3] == "Least compute at use: 125m 1 · 1b 2 · 8b 3."
+    assert sentences[4] == "Least compute at use: 125m 1 · 1b 2 · 8b 3."
     assert sum("not for the least loss" in sentence for sentence in sentences) == 1
 
 
@@ -286,5 +287,5 @@ def test_the_pick_inside_the_text_is_shown_beside_one_beyond():
         of_model("8b", 80_000, 60_000, 99_000, inside=28_000),
     ]
     sentences, _ = said(advice, trained={"prose": 2_999_300})
-    assert "Your text supports 29,993 tokens; the best of these: 8b 28,000 (as much compute)." in sentences
+    assert "Your text supports 29,993 tokens; the best of these: 8b 28,000 (as much compute as 80,000)." in sentences
     assert "Your text supports 29,993 tokens." in said(advice[:1], trained={"prose": 2_999_300})[0]

@@ -23,8 +23,8 @@ def test_the_sizes_for_python_for_three_models():
     advice = results.studies.get(VOCABULARY_SIZES).advice
     assert [each.model for each in advice] == ["125m", "1b", "8b"]
     for each in advice:
-        assert each.low <= each.pick.vocab_size <= each.high <= each.largest
-        inside = [c for size, c in zip(each.sizes, each.costs, strict=True) if each.low <= size <= each.high]
+        assert each.pick.low <= each.pick.vocab_size <= each.pick.high <= each.largest
+        inside = [c for size, c in zip(each.sizes, each.costs, strict=True) if each.pick.low <= size <= each.pick.high]
         assert max(inside) <= 1.02 * min(each.costs)
     small, _, large = advice
-    assert small.low < large.low, "a larger model has less of its cost in the output layer"
+    assert small.pick.low < large.pick.low, "a larger model has less of its cost in the output layer"

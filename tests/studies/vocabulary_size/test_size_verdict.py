@@ -6,8 +6,9 @@ import pytest
 
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
+from tokbench.studies.vocabulary_size.advice import picked
 from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
 
 TRAIN, TAKE, MORE_TEXT = Verdict
@@ -15,7 +16,9 @@ MARGIN = 0.125  # a power of two, so that the edge itself can be met
 
 
 def cost(compute, tokens=1.0, size=1000):
-    return SizeCost(vocab_size=size, tokens_per_byte=tokens, cost=compute)
+    return SizePick(
+        vocab_size=size, tokens_per_byte=tokens, cost=compute, low=round(0.8 * size), high=round(1.2 * size)
+    )
 
 
 PUBLISHED = cost(1.0, 1.0)
@@ -74,7 +77,7 @@ def test_training_is_never_worse_in_both_tokens_and_compute(margin):
 
 def first_of(own, inside, whole, trained):
     """The first sentence of the answer for a 1b model, and what is said of confidence."""
-    advice = SizeAdvice(model="1b", line="mine", pick=own, inside=inside, best=990, low=800, high=1200, largest=5000)
+    advice = SizeAdvice(model="1b", line="mine", pick=own, inside=inside, best=990, largest=5000)
     results = Results(name="sizes")
     block = VocabularySizes(
         models={"1b": {"width": 64, "layers": 2, "context": 64}},
@@ -127,3 +130,23 @@ def test_more_text_says_of_what_and_how_much_once():
         "Get more text for a 1b model: 20 kB of code. Then train mine with about 1,000 tokens (800 to 1,200)."
     )
     assert confidence == ("Low beyond 800, which is what your text supports.",)
+
+
+def test_the_size_to_train_is_one_that_the_text_supports():
+    """A published one costs 1.1, the best size 0.9; the text supports sizes up to 800."""
+    said, confidence = first_of(cost(0.9, 0.8), cost(1.0, 1.2, 700), {"gpt": cost(1.1)}, LITTLE)
+    assert said == (
+        "Train mine with 700 tokens (560 to 840) for a 1b model: compared with gpt, 9% less compute per byte, "
+        "and 20% more tokens."
+    )
+    assert confidence == ("Low beyond 800, which is what your text supports.", "Add 20 kB of code for up to 1,200.")
+    assert first_of(cost(0.9), cost(1.0, 1.2, 700), {}, LITTLE)[0].startswith("Train mine with 700 tokens")
+
+
+@pytest.mark.parametrize(
+    ("size", "low", "high", "pick"),
+    [(30_400, 30_000, 31_000, 30_000), (30_600, 30_500, 31_000, 31_000), (30_600, 30_500, 30_999, 30_600),
+     (39_999, 31_000, 39_999, 39_000), (39_999, 39_999, 39_999, 39_999)],
+)  # fmt: skip
+def test_a_pick_has_the_fewest_digits_of_its_range(size, low, high, pick):
+    assert picked(size, low, high) == pick

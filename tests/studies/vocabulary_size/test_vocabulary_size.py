@@ -134,14 +134,14 @@ def test_costs_and_advice(ran):
     # 2 FLOPs for each of 12 x 64 x 64 weights of two layers and 64 of each id, and 2 x 2 x 128 x 64 of attention
     flops = 2 * (2 * 12 * 64 * 64 + 64 * trace.sizes) + 2 * 2 * 128 * 64
     of_groups = [SizeLines(ran[0]).trace(line, "talk", group).ratio for group in ("en", "th")]
-    tokens = np.mean([1 / ratio for ratio in of_groups], axis=0)  # each language counts alike
+    tokens = np.exp(np.mean([-np.log(ratio) for ratio in of_groups], axis=0))  # equal weights
     costs = flops * tokens
     assert row.compression_ratio == trace.ratio[trace.sizes == 600].item()
     assert both.costs == pytest.approx(costs[np.searchsorted(trace.sizes, both.sizes)])
     near = trace.sizes[costs <= 1.02 * costs.min()]
-    assert (both.low, both.high, both.largest) == (near[0], near[-1], 900)
+    assert (both.pick.low, both.pick.high, both.largest) == (near[0], near[-1], 900)
     pick = both.pick
-    assert both.low <= pick.vocab_size <= both.high
+    assert pick.low <= pick.vocab_size <= pick.high
     assert trace.sizes[costs.argmin()] == both.best
     assert (pick.cost, pick.tokens_per_byte) == pytest.approx(
         (costs[trace.sizes == pick.vocab_size].item(), tokens[trace.sizes == pick.vocab_size].item())
@@ -176,7 +176,7 @@ def test_curve_csv_has_the_sizes(ran):
     both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
     assert [int(r["vocab_size"]) for r in both] == [300, 400, 600, 900]
     assert {r["in_sample"] for r in both} == {"0.0"}
-    sizes = Results.read(folder / "results.json").studies.get(VOCABULARY_SIZES).best
+    sizes = Results.read(folder / "results.json").studies.get(VOCABULARY_SIZES).best.pick
     inside = [int(r["vocab_size"]) for r in both if r["in_range"] == "True"]
     assert inside == [size for size in (300, 400, 600, 900) if sizes.low <= size <= sizes.high]
 
@@ -258,7 +258,7 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     [note] = results.notes
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
     study = results.studies.get(VOCABULARY_SIZES)
-    assert (study.advice, study.best, study.left_out) == ([], None, {"bad": "not measured on every corpus"})
+    assert (study.advice, study.best, study.left_out) == ([], None, {"bad": "its ids are not known for every text"})
 
 
 def test_weights_of_the_configuration_turn_the_advice(write_config):

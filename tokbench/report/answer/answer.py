@@ -1,7 +1,8 @@
-"""One answer for a run of any shape, in lines that the console, the report, ``report.md`` and ``--json`` show alike."""
+"""One answer for a run of any shape, in lines that the console, the report, ``report.md`` and ``--json`` show."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
@@ -10,7 +11,17 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
-from tokbench.report.answer.slices import Division, Kind, Slice, TextGroup, amount, divide, of_kind, text_groups
+from tokbench.report.answer.slices import (
+    Division,
+    Kind,
+    Slice,
+    TextGroup,
+    amount,
+    divide,
+    text_groups,
+    unmeasured,
+    weighting,
+)
 from tokbench.report.answer.words import MOST_NAMES, join, more, percent
 from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
 from tokbench.report.tables import CellTables
@@ -105,15 +116,16 @@ def overall(tables: CellTables) -> Ranking:
 
 def _division(tables: CellTables) -> Division:
     config = tables.results.config
-    return divide(text_groups(tables, config.weights), config.weights, config)
+    found = divide(text_groups(tables, config.weights), config.weights, config)
+    return Division(found.counted, [*found.left_out, *unmeasured(tables, config.weights)])
 
 
 def _text(division: Division, config: RunConfig) -> str:
     """Say what was measured, how it counts, and what does not.
 
-    >>> groups = [TextGroup("a", name, name, Kind.OTHER, size, 60) for name, size in (("news", 3000), ("mail", 1000))]
-    >>> _text(divide([*groups, TextGroup("a", "json", "JSON", Kind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
-    'For your texts: 75% news, 25% mail. Each counts alike, whatever its share. Left out: 1 document of JSON, 31 bytes.'
+    >>> groups = [TextGroup("a", name, name, Kind.OTHER, size, 60) for name, size in (("a", 3000), ("b", 1000))]
+    >>> _text(divide([*groups, TextGroup("a", "go", "Go", Kind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
+    'For your texts: 75% a, 25% b. All have equal weight, whatever their shares. Left out: 1 document of Go, 31 bytes.'
     """
     return " ".join([_counted(division.counted, config), *_left_out(division.left_out)])
 
@@ -123,31 +135,21 @@ def _left_out(groups: Sequence[TextGroup]) -> Iterator[str]:
     pools = [[group for group in groups if group.kind == kind] for kind in Kind]
     named = [(pool[0].label if len(pool) == 1 else pool[0].kind.value, pool) for pool in pools if pool]
     if named:
-        yield f"Left out: {'; '.join(amount(pool, label) for label, pool in named)}."
+        yield f"Left out: {'; '.join(amount(pool, label, whole=True) for label, pool in named)}."
 
 
 def _counted(slices: Sequence[Slice], config: RunConfig) -> str:
-    alike = "by the weights of the configuration" if config.weights else "each counts alike, whatever its share"
     if len(slices) > _MOST_SLICES:
-        alike = alike.partition(", whatever")[0]
-        counted = {kind: len(of_kind(slices, kind)) for kind in Kind}
-        parts = [f"{count} {TEXT_NAMES[kind]}{'s' * (count > 1)}" for kind, count in counted.items() if count]
-        return f"For {join(parts)}, {alike}."
+        counted = Counter(part.kind for part in slices)
+        parts = [f"{counted[kind]} {TEXT_NAMES[kind]}{'s' * (counted[kind] > 1)}" for kind in Kind if counted[kind]]
+        return f"For {join(parts)}, with {weighting(config)}."
     total = sum(part.size for part in slices)
-    sizes: dict[str, float] = {}
+    shares = Counter[str]()
     for part in slices:
-        share = part.weight if config.weights or not total else part.size / total
-        sizes[part.label] = sizes.get(part.label, 0.0) + share
-    shares = (
-        ", ".join(f"{percent(share)} {label}" for label, share in sorted(sizes.items(), key=lambda item: -item[1]))
-        if len(sizes) > 1
-        else next(iter(sizes))
-    )
-    return (
-        f"For your texts: {shares}. {alike[:1].upper()}{alike[1:]}."
-        if len(slices) > 1
-        else f"For your texts: {shares}."
-    )
+        shares[part.label] += part.weight if config.weights or not total else part.size / total  # type: ignore[assignment]
+    listed = [f"{percent(share)} {label}" for label, share in shares.most_common()] if len(shares) > 1 else [*shares]
+    how = "These are your weights." if config.weights else "All have equal weight, whatever their shares."
+    return f"For your texts: {', '.join(listed)}.{f' {how}' if len(slices) > 1 else ''}"
 
 
 class _LineMaker:
@@ -195,10 +197,9 @@ class _LineMaker:
         over_all = {name: f"{ranking.over_all[name]:.2f}" for name in ranking.ties[:MOST_NAMES] if ranking.over_all}
         if set(over_all.values()) <= {f"{ranking.bytes_per_token:.2f}"}:
             return ""
-        alike = "by weight" if self._config.weights else f"{kinds_of(ranking.slices)} alike"
-        if len(over_all) == 1:
-            return f", {alike} ({over_all[ranking.best]} over all bytes)"
-        return f", {alike} (over all bytes {', '.join(f'{name} {value}' for name, value in over_all.items())})"
+        each = ", ".join(f"{name} {value}" for name, value in over_all.items())
+        whole = f"over all bytes {each}" if len(over_all) > 1 else f"{over_all[ranking.best]} over all bytes"
+        return f", with {weighting(self._config)} ({whole})"
 
     def _summed(self, ranking: Ranking) -> Iterator[str]:
         """Name the tokenizer that needs the fewest tokens for all bytes together, if it is another one, and why."""
@@ -212,7 +213,7 @@ class _LineMaker:
 
     def _where(self, ranking: Ranking, names: Sequence[str]) -> Iterator[str]:
         """Name the winners by language and kind, if not all are the same."""
-        if len(ranking.standings) < 2 or len(self._slices) < 2:  # noqa: PLR2004 - nothing to tell apart
+        if len(ranking.standings) < 2 or len(self._slices) < 2:  # noqa: PLR2004 - nothing to compare
             return
         places = [(name, self.rank(names, parts)) for name, parts in self._places()]
         if any(set(place.ties) != set(ranking.ties) for _, place in places):
@@ -222,17 +223,11 @@ class _LineMaker:
     def _places(self) -> Iterator[tuple[str, Sequence[Slice]]]:
         """Yield the languages one by one if they are few, and code as one."""
         for kind in Kind:
-            parts = of_kind(self._slices, kind)
+            parts = [part for part in self._slices if part.kind == kind]
             if parts and (kind is Kind.CODE or len(parts) > _MOST_WHERE):
                 yield kind.value, parts
             else:
                 yield from ((part.label, [part]) for part in parts)
-
-
-def kinds_of(slices: Sequence[Slice]) -> str:
-    """Return what the slices are: ``languages``, ``programming languages`` or ``texts``."""
-    kinds = {part.kind for part in slices}
-    return f"{TEXT_NAMES[kinds.pop()]}s" if len(kinds) == 1 else "texts"
 
 
 def _same(tables: CellTables, ranking: Ranking) -> Iterator[str]:
@@ -240,8 +235,8 @@ def _same(tables: CellTables, ranking: Ranking) -> Iterator[str]:
     same = [ranking.best, *(one.tokenizer for one in ranking.standings if one.same)]
     vocabularies = {tables.tokenizer(name).sha256.get("vocabulary", name) for name in same}
     if len(same) > 1:
-        alike = "are the same vocabulary" if len(vocabularies) == 1 else "need the same number of tokens"
-        yield f"{join(same)} {alike}."
+        what = "are the same vocabulary" if len(vocabularies) == 1 else "need the same number of tokens"
+        yield f"{join(same)} {what}."
 
 
 def _winner(place: Ranking, overall: Ranking) -> str:
@@ -283,7 +278,7 @@ def _designed(tables: CellTables, config: RunConfig) -> Iterator[AnswerLine]:
 
 
 def _speed(tables: CellTables) -> Iterator[AnswerLine]:
-    """Say who encodes the largest text fastest, if anybody does for sure; nothing of texts too short to time."""
+    """Say who encodes the largest text fastest, if that is significant; nothing of texts too short to time."""
     metric = tables.with_role(Role.ENCODING_SPEED)
     sizes = {name: tables.corpus(name).evaluated_bytes or 0 for name in tables.corpora}
     corpora = [name for name, size in sizes.items() if size >= _LEAST_TIMED and not tables.corpus(name).designed]
@@ -297,7 +292,7 @@ def _speed(tables: CellTables) -> Iterator[AnswerLine]:
     numbers = {cell.tokenizer: [tables.number(cell)] for cell in pool}
     top, *others = standings(numbers, margin=tables.margin(metric))
     ties = [each for each in others if each.verdict is not Verdict.BEHIND]
-    among = f" of those that return {returns[top.contender]}" if len(pool) < len(returns) else ""
+    among = f" among those returning {returns[top.contender]}" if len(pool) < len(returns) else ""
     said = f"{top.contender} encodes {corpus} fastest{among}: {top.value:.3g} {pool[0].unit}, "
     said += f"{percent(others[0].gap.more)} faster than {others[0].contender}."
     if ties:
@@ -334,7 +329,7 @@ def _losses(tables: CellTables, config: RunConfig, corpora: Sequence[str]) -> It
         listed = join([f"{name} ({percent(share)})" if (share := worst[name].share) else name for name in much], most=6)
         said.append(f"Not ranked, because they lose more than {percent(config.most_lost)} of the characters: {listed}.")
     if unknown := by_kind[RoundTrip.UNKNOWN]:
-        said.append(f"Unknown of {join(unknown)}.")
+        said.append(f"The round trip of {join(unknown)} is not known.")
     if by_kind[RoundTrip.EXACT]:
         said.append("All others round-trip." if said else "Every text round-trips.")
     elif not said:

@@ -90,6 +90,7 @@ def _facts(tables: CellTables, part: TextGroup) -> dict[str, object]:
         **{key: visible(name) for key, name in names.items()},
         "size": part.size,
         "number": part.documents,
+        "whole": [part.of_documents or part.documents, part.of_size or part.size],
         "unit": part.unit,
         "parallel": part.parallel,
         "rates": [cell and cell.value for cell in cells],

@@ -1,4 +1,4 @@
-"""Ranks tokenizers over slices of text that count alike, by :mod:`tokbench.statistics.standings`."""
+"""Ranks tokenizers over slices of text, by :mod:`tokbench.statistics.standings`."""
 
 from __future__ import annotations
 

@@ -34,8 +34,9 @@ class TextGroup:
     Attributes:
         group: ``*`` is a corpus without groups.
         label: its name for readers, such as ``German``.
-        size: bytes of its text; 0 if unknown.
+        size: bytes of its text that is measured; 0 if unknown.
         documents: their number; 0 if unknown.
+        of_size, of_documents: the same with what training keeps; 0 without a holdout.
         unit: what a document is: ``file`` or ``document``.
         parallel: the groups of its corpus are translations, so that none has too little text for the others.
     """
@@ -48,6 +49,8 @@ class TextGroup:
     documents: int = 0
     unit: str = "document"
     parallel: bool = False
+    of_size: int = 0
+    of_documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def text_slices(tables: CellTables, weights: Mapping[str, float], corpus: str = 
 
 
 def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: RunConfig) -> Division:
-    """Return the slices of some groups. Each counts alike, or the slices of a corpus share its weight.
+    """Return the slices of some groups, with equal weight, or those of a corpus share its weight.
 
     A group, or all translations together, is small with less than ``least_share`` of the bytes (of more than ten
     groups, less than a tenth of an even share), or with fewer documents than ``least_documents``. The small ones of one
@@ -148,9 +151,26 @@ def text_groups(tables: CellTables, weights: Mapping[str, float]) -> list[TextGr
         info, kinds = tables.corpus(name), kinds_of_text(name, groups)
         unit = "file" if info.options.get("document") == "file" else "document"
         for group, kind in kinds.items():
-            known = sum(info.groups.values()) if group == WHOLE else info.groups.get(group, 0)
-            size = _size(tables, name, group)
-            found.append(TextGroup(name, group, _label(tables, name, group), kind, size, known, unit, info.parallel))
+            known, whole_size, whole = (
+                sum(numbers.values()) if group == WHOLE else numbers.get(group, 0)
+                for numbers in (info.groups, info.group_bytes, info.group_documents)
+            )
+            label, size = _label(tables, name, group), _size(tables, name, group)
+            found.append(TextGroup(name, group, label, kind, size, known, unit, info.parallel, whole_size, whole))
+    return found
+
+
+def unmeasured(tables: CellTables, weights: Mapping[str, float]) -> list[TextGroup]:
+    """Return the groups of which the holdout has no document."""
+    found = []
+    for name in tables.corpora:
+        info = tables.corpus(name)
+        kinds = kinds_of_text(name, list(info.group_documents))
+        unit = "file" if info.options.get("document") == "file" else "document"
+        for group, documents in info.group_documents.items():
+            if group not in info.groups and not info.designed and (not weights or weights.get(name)):
+                label, size = _label(tables, name, group), info.group_bytes.get(group, 0)
+                found.append(TextGroup(name, group, label, kinds[group], 0, 0, unit, info.parallel, size, documents))
     return found
 
 
@@ -183,20 +203,27 @@ def _size(tables: CellTables, corpus: str, group: str) -> int:
     return 0
 
 
-def of_kind(slices: Sequence[Slice], kind: Kind) -> list[Slice]:
-    """Return the slices of one kind."""
-    return [part for part in slices if part.kind == kind]
+def weighting(config: RunConfig) -> str:
+    """Return how the mean over several slices weighs them, in words."""
+    return "your weights" if config.weights else "equal weight"
 
 
-def amount(groups: Sequence[TextGroup], label: str = "") -> str:
-    """Return how much text some groups have.
+def amount(groups: Sequence[TextGroup], label: str = "", *, whole: bool = False) -> str:
+    """Return how much text some groups have; ``whole`` counts what training keeps, too.
 
     >>> amount([TextGroup("c", name, name, Kind.CODE, 21, 1, "file") for name in ("css", "go", "sql")], "code")
     '3 files of code, 63 bytes'
     >>> amount([TextGroup("p", "de", "German", Kind.LANGUAGE, 1200, 1)])
     '1 document, 1.20 kB'
+    >>> amount([TextGroup("c", "go", "Go", Kind.CODE, 21, 1, "file", of_documents=5, of_size=98)], "Go", whole=True)
+    '5 files of Go, 98 bytes (1 held out)'
     """
-    documents, size = sum(group.documents for group in groups), sum(group.size for group in groups)
+    evaluated, size = sum(group.documents for group in groups), sum(group.size for group in groups)
+    documents = evaluated
+    if whole:
+        documents = sum(group.of_documents or group.documents for group in groups)
+        size = sum(group.of_size or group.size for group in groups)
     unit = groups[0].unit if all(group.unit == groups[0].unit for group in groups) else "document"
     counted = f"{documents:,} {unit}{'s' if documents != 1 else ''}{f' of {label}' if label else ''}"
-    return f"{counted}, {size} bytes" if size < 1000 else f"{counted}, {byte_size(size)}"  # noqa: PLR2004 - a kB
+    held_out = f" ({evaluated:,} held out)" if documents > evaluated else ""
+    return f"{counted}, {f'{size} bytes' if size < 1000 else byte_size(size)}{held_out}"  # noqa: PLR2004 - a kB

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tokbench.report.answer.words import join as names
-from tokbench.report.cells import percent
+from tokbench.report.number_format import Style
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, trained_on
@@ -22,8 +22,8 @@ def distrust(tables: CellTables) -> Iterator[str]:
     seen = (cell for cell in results.cells if cell.in_sample)
     trained = {cell.tokenizer: cell.in_sample for cell in seen if trained_on(cell.in_sample)}
     if trained:
-        share = max(seen or 0.0 for seen in trained.values())
-        yield f"{names(list(trained))} saw up to {percent(share)} of the documents in training: not ranked there."
+        share = Style("share", 0).show(max(seen or 0.0 for seen in trained.values()))
+        yield f"{names(list(trained))} saw up to {share}% of the documents in training: not ranked there."
     if missing := [name for name, _, _ in missing_tokenizers(results)]:
         yield f"{names(missing)} did not run."
     if failing := failing_tokenizers(results):

@@ -7,7 +7,7 @@ from typing import Final
 
 from tokbench.report.answer.answer import Answer, answer_of
 from tokbench.report.answer.ranking import bars, rank
-from tokbench.report.answer.slices import text_slices
+from tokbench.report.answer.slices import text_slices, weighting
 from tokbench.report.charts.ranked_bars import ranked_bars
 from tokbench.report.charts.size_front import size_front
 from tokbench.report.document import Figure, Multiples, Node
@@ -38,7 +38,7 @@ def first_pictures(tables: CellTables) -> Iterator[Chart]:
     answer = answer_of(tables)
     shown = bars(tables, answer.ranking)
     if chart := ranked_bars(shown, _BROAD_BARS):
-        yield Chart("ranked", chart, headings=("Compression, each text counting alike",))
+        yield Chart("ranked", chart, headings=(f"Compression, all texts with {weighting(tables.results.config)}",))
     if front := size_front(tables, shown, _BROAD_FRONT):
         yield Chart("size", front, headings=("Compression and vocabulary size",))
     corpora = dict.fromkeys(corpus for part in answer.slices for corpus in part.corpora)

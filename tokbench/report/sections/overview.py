@@ -9,6 +9,7 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.answer.answer import overall
 from tokbench.report.answer.ranking import bars, ranked_cells
+from tokbench.report.answer.slices import weighting
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.document import (
     Chooser,
@@ -34,7 +35,6 @@ from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState
 
 _MANY: Final = 8
-ALIKE: Final = "each alike"
 _NAME: Final = Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
     Column("backend", sort="ascending"),
@@ -45,11 +45,11 @@ _DESCRIBED: Final = (
 def main_columns(tables: CellTables) -> list[Series]:
     """Return the headline metrics of all corpora in a row, without empty columns; first, the number of the answer."""
     every = (tables.series(metric, corpus) for metric in tables.headline for corpus in tables.corpora)
-    return [*alike_columns(tables), *(column for column in every if column.measured)]
+    return [*mean_columns(tables), *(column for column in every if column.measured)]
 
 
-def alike_columns(tables: CellTables) -> list[Series]:
-    """Return the bytes per token that the answer has, over all texts alike; none where a corpus has the same column."""
+def mean_columns(tables: CellTables) -> list[Series]:
+    """Return the bytes per token that the answer has, over all texts; none where a corpus has the same column."""
     ranking, metric = overall(tables), tables.with_role(Role.TEXT_PER_TOKEN)
     shown = {bar.tokenizer: bar for bar in bars(tables, ranking)} if len(ranking.slices) > 1 else {}
     if not shown:
@@ -60,12 +60,12 @@ def alike_columns(tables: CellTables) -> list[Series]:
         own = ranked_cells(tables, ranking, name)
         kept = max(map(tables.round_trip, own), key=list(RoundTrip).index)
         seen = max((cell.in_sample for cell in own if cell.in_sample), default=None)
-        cell = Cell(name, ALIKE, "", metric, bar.value, "bytes/token", in_sample=seen)
+        cell = Cell(name, "", "", metric, bar.value, "bytes/token", in_sample=seen)
         displayed[name] = tables.display(cell, style, best=name in ranking.ties, round_trip=kept)
     missing = DisplayCell(text="n/a", title="it has no number in every text")
-    label, info = tables.label(metric), tables.metric(metric)
+    label, info, over = tables.label(metric), tables.metric(metric), weighting(tables.results.config)
     every = {name: displayed.get(name, missing) for name in tables.tokenizers}
-    return [Series(metric, label, info.short_label or label, ALIKE, WHOLE, "bytes/token", info.direction, every)]
+    return [Series(metric, label, info.short_label or label, over, WHOLE, "bytes/token", info.direction, every)]
 
 
 def ready_tokenizers(tables: CellTables, columns: Sequence[Series]) -> list[str]:

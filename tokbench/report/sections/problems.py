@@ -124,12 +124,6 @@ def _tables(section: ProblemSection) -> list[Node]:
     return nodes
 
 
-def some_names(names: Sequence[str], most: int = _MOST_NAMES) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
 def _state(state: str) -> TextCell:
     return TextCell(line=State(state, bad=state in _BAD))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tokbench.report.answer.words import join, megabytes
-from tokbench.studies.vocabulary_size.block import SizeAdvice, SizeCost
+from tokbench.studies.vocabulary_size.block import SizeAdvice, SizePick
 from tokbench.studies.vocabulary_size.lines import MixedLine
 from tokbench.studies.vocabulary_size.options import Model
 
@@ -71,49 +71,43 @@ def advise(lines: Mapping[str, MixedLine], models: Mapping[str, Model], reach: M
 
 def _of_line(name: str, model: Model, line: str, mixed: MixedLine, reach: int) -> SizeAdvice:
     sizes, costs = mixed.every, flops_per_byte(model, mixed.every, 1 / mixed.mixed)
-    near = _near(costs)
-    best, first, last = int(costs.argmin()), int(near[0]), int(near[-1])
+    pick, best = _pick(mixed, costs), int(sizes[costs.argmin()])
     spread_out = np.geomspace(1, len(sizes), _POINTS).round().astype(np.int64) - 1
-    drawn = np.unique([*spread_out, first, best, last])
-    known = int(np.searchsorted(sizes, reach, side="right"))
+    drawn = np.unique([*spread_out, *np.searchsorted(sizes, [pick.low, best, pick.high])])
+    supported = costs[: np.searchsorted(sizes, reach, side="right")]
     return SizeAdvice(
         model=name,
         line=line,
-        pick=_pick(mixed, costs),
-        inside=_pick(mixed, costs[:known]) if known else None,
-        best=int(sizes[best]),
-        low=int(sizes[first]),
-        high=int(sizes[last]),
+        pick=pick,
+        inside=_pick(mixed, supported) if len(supported) else None,
+        best=best,
         largest=int(sizes[-1]),
         sizes=sizes[drawn].tolist(),
         costs=costs[drawn].tolist(),
     )
 
 
-def _near(costs: Floats) -> NDArray[np.intp]:
-    return np.flatnonzero(costs <= (1 + NEAR) * costs.min())
-
-
-def _pick(mixed: MixedLine, costs: Floats) -> SizeCost:
+def _pick(mixed: MixedLine, costs: Floats) -> SizePick:
     """Return the size to train of the first sizes of a line, those with costs."""
-    sizes, near, at = mixed.every, _near(costs), int(costs.argmin())
-    rounded = picked(int(sizes[at]), int(sizes[near[0]]), int(sizes[near[-1]]))
-    place = int(np.searchsorted(sizes, rounded))
+    sizes, near, at = mixed.every, np.flatnonzero(costs <= (1 + NEAR) * costs.min()), int(costs.argmin())
+    low, high = int(sizes[near[0]]), int(sizes[near[-1]])
+    place = int(np.searchsorted(sizes, picked(int(sizes[at]), low, high)))
     at = place if mixed.whole and place in near else at  # between two good sizes there may be a worse one
-    return SizeCost(vocab_size=int(sizes[at]), tokens_per_byte=float(mixed.mixed[at]), cost=float(costs[at]))
+    tokens, cost = float(mixed.mixed[at]), float(costs[at])
+    return SizePick(vocab_size=int(sizes[at]), tokens_per_byte=tokens, cost=cost, low=low, high=high)
 
 
 def picked(best: int, low: int, high: int) -> int:
-    """Round a size to the fewest digits with which it stays in its range.
+    """Round a size to the fewest digits with which it stays in its range, to the nearest or else down.
 
     >>> picked(31_744, 24_000, 48_000), picked(31_744, 31_000, 32_500), picked(31_744, 31_744, 31_744)
     (30000, 32000, 31744)
+    >>> picked(12_756, 11_900, 12_756)
+    12000
     """
-    for digits in (1, 2, 3):
-        rounded = int(float(f"{best:.{digits - 1}e}"))
-        if low <= rounded <= high:
-            return rounded
-    return best
+    units = [10 ** max(len(str(best)) - digits, 0) for digits in (1, 2, 3)]
+    rounded = [*(round(best / unit) * unit for unit in units), *(best // unit * unit for unit in units)]
+    return next((size for size in rounded if low <= size <= high), best)
 
 
 def rounded_range(pick: int, low: int, high: int) -> tuple[int, int]:
@@ -154,21 +148,25 @@ def confidence(size: int, weights: Mapping[str, float], trained: Mapping[str, fl
     if not missing:
         return [f"Firm: there are {ENOUGH} bytes or more of training text for each token up to {size:,}."]
     reach = supported(weights, trained)
-    low = f"Low beyond {reach:,}, which is what your text supports." if reach > _SMALLEST else f"Low: {NO_SUPPORT}."
-    return [low, f"Add {amounts(missing)} for up to {size:,}."]
-
-
-NO_SUPPORT: Final = "your text supports no size"
+    known = (
+        f" beyond {reach:,}, which is what your text supports"
+        if reach > _SMALLEST
+        else f": {support(weights, trained)}"
+    )
+    return [f"Low{known}.", f"Add {amounts(missing)} for up to {size:,}."]
 
 
 def support(weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
     """Say which sizes the training text supports.
 
-    >>> support({"prose": 1.0}, {"prose": 400_000.0}), support({"prose": 1.0}, {"prose": 10_000.0})
-    ('your text supports 4,000 tokens', 'your text supports no size')
+    >>> support({"prose": 1.0}, {"prose": 400_000.0}), support({"prose": 0.5, "code": 0.5}, {"prose": 400_000.0})
+    ('your text supports 4,000 tokens', '0 kB of training text for code support no size')
     """
     reach = supported(weights, trained)
-    return f"your text supports {reach:,} tokens" if reach > _SMALLEST else NO_SUPPORT
+    if reach > _SMALLEST:
+        return f"your text supports {reach:,} tokens"
+    least = min(weights, key=lambda corpus: trained.get(corpus, 0.0) / weights[corpus])
+    return f"{megabytes(trained.get(least, 0.0))} of training text for {least} support no size"
 
 
 def amounts(missing: Mapping[str, float]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
-from tokbench.report.answer.words import percent
+from tokbench.report.answer.words import join, percent
 from tokbench.report.tables import CellTables
 from tokbench.studies.vocabulary_size.advice import amounts, confidence, enough_text, rounded_range, support
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SHORT_SOURCE, law_range
 from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
@@ -36,10 +36,10 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     by_model = {advice.model: advice for advice in reversed(study.advice)}
     best = [by_model[name] for name in study.models]
     last, margin = best[-1], tables.results.config.practical_margin
-    decided = [_decide(study, advice, margin) for advice in best]
+    decided = [verdict(advice.pick, advice.inside, _published(study, advice), margin) for advice in best]
     said = [_sentence(study, advice, verdict, margin) for advice, verdict in zip(best, decided, strict=True)]
-    yield AnswerLine(OWN, (*said, *_beside(study, best, margin)), leads=len(said))
-    degree, *add = confidence(last.high, study.weights, study.training[last.line])
+    yield AnswerLine(OWN, (*said, *_further(study, best, margin)), leads=len(said))
+    degree, *add = confidence(last.pick.high, study.weights, study.training[last.line])
     yield AnswerLine(CONFIDENCE, (degree, *(add if decided[-1] != Verdict.MORE_TEXT else ())))
 
 
@@ -49,55 +49,54 @@ def _rival(study: VocabularySizes, advice: SizeAdvice) -> str:
     return min(published, key=lambda name: published[name].cost, default="")
 
 
-def _decide(study: VocabularySizes, advice: SizeAdvice, margin: float) -> Verdict:
-    published = study.whole[advice.model].get(_rival(study, advice))
-    return verdict(advice.pick, advice.inside, published, margin)
+def _published(study: VocabularySizes, advice: SizeAdvice) -> SizeCost | None:
+    return study.whole[advice.model].get(_rival(study, advice))
 
 
 def _sentence(study: VocabularySizes, advice: SizeAdvice, verdict: Verdict, margin: float) -> str:
-    own, rival = advice.pick, _rival(study, advice)
+    own = advice.inside if verdict == Verdict.TRAIN and advice.inside else advice.pick
     tokens = compute = ""
-    if rival:
-        other = study.whole[advice.model][rival]
-        tokens = _more(own.tokens_per_byte / other.tokens_per_byte - 1, margin, "many", "fewer", "tokens")
-        compute = _more(own.cost / other.cost - 1, margin, "much", "less", "compute")
-    model = f"for {_a(advice.model)} model"
+    if published := _published(study, advice):
+        tokens = _more(own.tokens_per_byte / published.tokens_per_byte - 1, margin, "many", "fewer", "tokens")
+        compute = _more(own.cost / published.cost - 1, margin, "much", "less", "compute")
+    model, rival = f"for {_a(advice.model)} model", _rival(study, advice)
     if verdict == Verdict.TAKE:
         return f"Take {rival} {model}: with this text, your own vocabulary would cost {compute}, and use {tokens}."
-    low, high = rounded_range(own.vocab_size, advice.low, advice.high)
+    low, high = rounded_range(own.vocab_size, own.low, own.high)
     sizes = f"{own.vocab_size:,} tokens ({low:,} to {high:,})" if low < high else f"{own.vocab_size:,} tokens"
     if verdict == Verdict.MORE_TEXT:
-        lack = amounts(enough_text(advice.high, study.weights, study.training[advice.line]))
+        lack = amounts(enough_text(own.high, study.weights, study.training[advice.line]))
         return f"Get more text {model}: {lack}. Then train {advice.line} with about {sizes}."
-    beside = f": compared with {rival}, {compute} per byte, and {tokens}" if rival else ""
-    return f"Train {advice.line} with {sizes} {model}{beside}."
+    compared = f": compared with {rival}, {compute} per byte, and {tokens}" if rival else ""
+    return f"Train {advice.line} with {sizes} {model}{compared}."
 
 
-def _beside(study: VocabularySizes, best: Sequence[SizeAdvice], margin: float) -> Iterator[str]:
-    """Yield what else bears on a size: the compute, a published law, and the text."""
+def _further(study: VocabularySizes, best: Sequence[SizeAdvice], margin: float) -> Iterator[str]:
+    """Yield what else bears on a size: the text, the compute, and a published law."""
     last = best[-1]
-    yield f"Least compute at use: {_each(best, [f'{advice.best:,}' for advice in best])}."
-    if last.high == last.largest:
-        yield f"{last.largest:,} is the largest size: {_ENDS[study.ends[last.line]]}."
-    laws = [law_range(Model(**study.models[advice.model]), advice.pick.tokens_per_byte) for advice in best]
-    yield f"Least loss, by the law of {SHORT_SOURCE}: {_each(best, laws)}."
-    inside = [
-        f"{own.vocab_size:,} ({_more(own.cost / advice.pick.cost - 1, margin, 'much', 'less', 'compute')})"
-        for advice in best
-        if (own := advice.inside) and own != advice.pick
-    ]
-    beyond = [advice for advice in best if advice.inside and advice.inside != advice.pick]
-    of_these = f"; the best of these: {_each(best, inside, beyond)}" if inside else ""
     supported = support(study.weights, study.training[last.line])
+    inside = {advice.model: _inside(advice, margin) for advice in best if advice.inside not in {None, advice.pick}}
+    of_these = f"; the best of these: {_each(inside, best)}" if inside else ""
     yield f"{supported[:1].upper()}{supported[1:]}{of_these}."
+    yield f"Least compute at use: {_each({advice.model: f'{advice.best:,}' for advice in best}, best)}."
+    if last.pick.high == last.largest:
+        yield f"{last.largest:,} is the largest size: {_ENDS[study.ends[last.line]]}."
+    laws = {each.model: law_range(Model(**study.models[each.model]), each.pick.tokens_per_byte) for each in best}
+    yield f"Least loss, by the law of {SHORT_SOURCE}: {_each(laws, best)}."
+    if out := [f"{line} ({why})" for line, why in study.left_out.items() if line not in study.training]:
+        yield f"Not compared: {join(out)}."
     yield _CRITERION
 
 
-def _each(models: Sequence[SizeAdvice], facts: Sequence[str], of: Sequence[SizeAdvice] = ()) -> str:
-    """Return a fact of each model, or of some; a model is named if there are several."""
-    if len(models) == 1:
-        return facts[0]
-    return " · ".join(f"{advice.model} {fact}" for advice, fact in zip(of or models, facts, strict=True))
+def _inside(advice: SizeAdvice, margin: float) -> str:
+    own, best = advice.inside or advice.pick, advice.pick
+    compute = _more(own.cost / best.cost - 1, margin, "much", "less", "compute")
+    return f"{own.vocab_size:,} ({compute} {'as' if compute.startswith('as') else 'than'} {best.vocab_size:,})"
+
+
+def _each(facts: Mapping[str, str], models: Sequence[SizeAdvice]) -> str:
+    """Return facts by model; a model is named if there are several."""
+    return " · ".join(f"{name} {fact}" if len(models) > 1 else fact for name, fact in facts.items())
 
 
 def _a(model: str) -> str:

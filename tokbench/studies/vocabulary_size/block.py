@@ -101,7 +101,7 @@ class SizeCost:
 
     Attributes:
         vocab_size: the size.
-        tokens_per_byte, cost: tokens and FLOPs of a byte of text.
+        tokens_per_byte, cost: tokens and FLOPs of a byte of text, the weighted geometric mean over all texts.
     """
 
     vocab_size: int
@@ -110,26 +110,35 @@ class SizeCost:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizePick(SizeCost):
+    """The size to train, of some sizes.
+
+    Attributes:
+        low, high: the smallest and the largest of them that cost at most 2% more than the best.
+    """
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SizeAdvice:
-    """The size of a line for a model, over all corpora together.
+    """The size of a line for a model, over all texts together.
 
     Attributes:
         model, line: their names.
-        pick: the size to train.
-        inside: the size to train of those that the training text supports, if it supports any.
+        pick: of all sizes.
+        inside: of those that the training text supports, if it supports any.
         best: the size of least cost, which ``pick`` rounds.
-        low, high: the smallest and the largest size that cost at most 2% more than the best.
         largest: the largest size that is known.
         sizes, costs: FLOPs of a byte of text at some sizes, for a chart.
     """
 
     model: str
     line: str
-    pick: SizeCost
-    inside: SizeCost | None
+    pick: SizePick
+    inside: SizePick | None
     best: int
-    low: int
-    high: int
     largest: int
     sizes: list[int] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
@@ -175,4 +184,4 @@ class VocabularySizes:
         return first[models[len(models) // 2]] if models else None
 
 
-VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=5)
+VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes, version=6)

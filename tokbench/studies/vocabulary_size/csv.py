@@ -37,7 +37,7 @@ def _rows(results: Results) -> Iterator[list[Any]]:
         for corpus in lines.corpora:
             for group in [*lines.groups(corpus), WHOLE]:
                 for row in lines.rows(line.line, corpus, group):
-                    inside = taken and line.line == taken.line and taken.low <= row.vocab_size <= taken.high
+                    inside = taken and line.line == taken.line and taken.pick.low <= row.vocab_size <= taken.pick.high
                     numbers = [getattr(row, name) for name in _OF_ROW]
                     yield [line.line, corpus, group, *numbers, lines.seen(line, corpus, group), inside]
 

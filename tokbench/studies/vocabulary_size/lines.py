@@ -106,6 +106,12 @@ class Line:
             return self.counts_by_size[k]
         return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
 
+    def tokens_at(self, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the tokens of all documents at some of the known sizes."""
+        if self.curve is None:
+            return np.asarray(self.tokens[np.searchsorted(self.sizes, sizes)].sum(axis=1))
+        return np.asarray(self.curve.tokens[sizes - self.curve.order.base], dtype=np.float64)
+
 
 def sizes_of(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
     """Return the wanted sizes that a vocabulary has, and its own, rising."""
@@ -203,10 +209,10 @@ class Mixture:
 
     slices: Sequence[Slice]
 
-    @cached_property
-    def parts(self) -> Mapping[tuple[str, str], float]:
-        """By corpus and group, what each of its bytes counts."""
-        return {(of.corpus, of.group): part.weight / part.size for part in self.slices for of in part.groups}
+    @property
+    def places(self) -> set[tuple[str, str]]:
+        """The corpora and groups."""
+        return {(of.corpus, of.group) for part in self.slices for of in part.groups}
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
@@ -245,11 +251,11 @@ def training_bytes(plan: Plan, train_on: Sequence[str], weights: Mapping[str, fl
 
 @dataclass(frozen=True)
 class MixedLine:
-    """A line over all corpora together.
+    """A line over all texts together.
 
     Attributes:
         every: int64[s], every known size, rising.
-        mixed: float64[s], the tokens of a byte of the mixed text at each.
+        mixed: float64[s], the tokens of a byte at each: the weighted geometric mean over the texts.
         whole: every size from the first to the last is known.
     """
 
@@ -259,15 +265,15 @@ class MixedLine:
 
 
 def mix(lines: Mapping[tuple[str, str], Line], mixture: Mixture) -> MixedLine:
-    """Return a line over all corpora and groups together."""
-    parts = [(lines[place], each_byte) for place, each_byte in mixture.parts.items()]
-    every = np.array(sorted(reduce(and_, (set(line.sizes.tolist()) for line, _ in parts))))
-    mixed, whole = np.zeros(()), False
-    for line, each_byte in parts:
-        if line.curve is None:
-            tokens = line.tokens[np.searchsorted(line.sizes, every)].sum(axis=1)
-        else:
-            every, whole = line.curve.order.base + np.arange(len(line.curve.tokens)), True
-            tokens = line.curve.tokens
-        mixed = mixed + each_byte * tokens
-    return MixedLine(every, mixed, whole)
+    """Return a line over all texts together, by the mean with which tokenizers are ranked."""
+    known = [lines[place] for place in mixture.places]
+    curve = known[0].curve
+    if curve is None:
+        every = np.array(sorted(reduce(and_, (set(line.sizes.tolist()) for line in known))))
+    else:
+        every = curve.order.base + np.arange(len(curve.tokens))
+    logs = np.zeros(len(every))
+    for part in mixture.slices:
+        tokens = np.sum([lines[of.corpus, of.group].tokens_at(every) for of in part.groups], axis=0)
+        logs += part.weight * np.log(tokens / part.size)
+    return MixedLine(every, np.exp(logs), curve is not None)

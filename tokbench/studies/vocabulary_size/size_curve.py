@@ -154,7 +154,7 @@ def cost_chart(study: VocabularySizes, styles: Mapping[str, int], size: ChartSiz
     drawing = size_chart(COST_TITLE, traces, size, styles, span=span)
     if drawing:
         axis, frame = size_axis(span, size), size.frame
-        left, right = axis.at(taken.low), axis.at(taken.high)
+        left, right = axis.at(taken.pick.low), axis.at(taken.pick.high)
         drawing.draw(
             "rect", css="mark", x=left, y=frame.top, width=round(max(right - left, 1.0), 1),
             height=frame.bottom - frame.top, fill="currentColor", fill_opacity=_SHADE,

@@ -155,7 +155,7 @@ class _Study:
         counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
         groups = [of_group(Place(name, *place), drawn, self.texts[place]) for place, drawn in lines.items()]
-        if self.mixture.weights and self.mixture.parts.keys() <= lines.keys():
+        if self.mixture.weights and self.mixture.places <= lines.keys():
             self.mixed[name] = mix(lines, self.mixture)
             if members[0].planned.train_on:
                 self.training[name] = training_bytes(self.plan, members[0].planned.train_on, self.mixture.weights)
@@ -263,7 +263,9 @@ class _Study:
         unsplit = {name: _NO_SPLIT for name in self.training if self.spans[name] >= _UNSPLIT}
         if all(name in unsplit for name in self.training):
             unsplit = {}
-        unmeasured = {line.line: "not measured on every corpus" for line in study.lines if line.line not in self.mixed}
+        unmeasured = {
+            line.line: "its ids are not known for every text" for line in study.lines if line.line not in self.mixed
+        }
         return {**unsplit, **lost, **unmeasured}
 
 

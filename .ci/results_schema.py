@@ -8,7 +8,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
@@ -82,13 +82,15 @@ def _classes_within(*hints: object) -> set[type]:
 
 def _describe(schema: Json, cls: type) -> None:
     head, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:\n")
-    schema["description"] = " ".join(head.split())
     parts = _ENTRY.split(rest)[1:]
     listed = [
         (name, text)
         for names, text in zip(parts[::2], parts[1::2], strict=True)
         for name in names.split(", ")
     ]  # fmt: skip
+    if is_dataclass(cls.__base__):
+        _describe(schema, cls.__base__)
+    schema["description"] = " ".join(head.split())
     for name, text in [*listed, *_field_docs(cls)]:
         if name in schema.get("properties", {}):
             schema["properties"][name]["description"] = " ".join(text.split())

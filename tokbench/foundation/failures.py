@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from tokbench.foundation.errors import NoIds, TokbenchError, WorkersLost, one_line, shortened
+from tokbench.foundation.errors import NoIds, NotWritten, TokbenchError, WorkersLost, one_line, shortened
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         raise KeyboardInterrupt from error
     except BaseException as error:  # noqa: BLE001 - see above
         _Now.raised = None  # or the frames that it came through would stay in memory
-        parts = (what, _named(error), one_line(error))
+        parts = ("" if isinstance(error, NotWritten) else what, _named(error), one_line(error))  # it names its file
         reason = ": ".join(part for part in parts if part)
         if isinstance(error, NoIds):
             return Failure(str(error), no_ids=True)

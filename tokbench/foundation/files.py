@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -111,10 +112,17 @@ def open_regular(path: Path) -> io.FileIO:
     Raises:
         OSError: unreadable, or not regular; ``strerror`` is the reason.
     """
-    waits = not path.is_file() or str(path.resolve()).startswith(("/proc/", "/sys/"))
-    if path.exists() and not path.is_dir() and waits:
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return io.FileIO(path)
+    return io.FileIO(path, opener=_opened_if_regular)
+
+
+def _opened_if_regular(name: str, flags: int) -> int:
+    """Look at what was opened, without waiting: another process may replace the file in between."""
+    descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and not os.path.realpath(name).startswith(("/proc/", "/sys/"))):
+        return descriptor  # FileIO itself refuses a folder
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a regular file", str(name))
 
 
 def read_regular(path: Path, most: int | None = None) -> bytes:

@@ -160,13 +160,13 @@ def support(weights: Mapping[str, float], trained: Mapping[str, float]) -> str:
     """Say which sizes the training text supports.
 
     >>> support({"prose": 1.0}, {"prose": 400_000.0}), support({"prose": 0.5, "code": 0.5}, {"prose": 400_000.0})
-    ('your text supports 4,000 tokens', '0 kB of training text for code support no size')
+    ('your text supports 4,000 tokens', '0 kB of training text for code is too little for any size')
     """
     reach = supported(weights, trained)
     if reach > _SMALLEST:
         return f"your text supports {reach:,} tokens"
     least = min(weights, key=lambda corpus: trained.get(corpus, 0.0) / weights[corpus])
-    return f"{megabytes(trained.get(least, 0.0))} of training text for {least} support no size"
+    return f"{megabytes(trained.get(least, 0.0))} of training text for {least} is too little for any size"
 
 
 def amounts(missing: Mapping[str, float]) -> str:

@@ -314,7 +314,6 @@ def _results(
         cells=finished.cells + studies.cells + further.timed.cells,
         losses=finished.losses,
         own_texts=[own for outcome in studies.outcomes.values() for own in outcome.own_texts],
-        differences=evaluation.same_ids.differences,
         studies=studies.blocks,
         failed_studies=studies.failures,
         pairs=finished.pairs,

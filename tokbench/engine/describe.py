@@ -198,8 +198,6 @@ def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
     """Return the options of every metric family of a run, and the package that brings it."""
     infos = {}
     for family, options in plan.metrics:
-        if family.automatic:  # it has no options, and comes with tokbench
-            continue
         plugin = registry.metrics.entries[family.name].plugin
         distribution = f"{plugin.distribution} {plugin.version}".strip()
         infos[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)

@@ -47,6 +47,10 @@ class StudiesDone:
         return [cell for outcome in self.outcomes.values() for cell in outcome.cells]
 
     @property
+    def not_ranked(self) -> dict[str, str]:
+        return {name: reason for outcome in self.outcomes.values() for name, reason in outcome.not_ranked.items()}
+
+    @property
     def failures(self) -> dict[str, list[str]]:
         return {name: outcome.failures for name, outcome in self.outcomes.items() if outcome.failures}
 
@@ -80,6 +84,7 @@ _PLAIN: Final = {
     "own_texts": list[OwnTexts],
     "notes": list[str],
     "failures": list[str],
+    "not_ranked": dict[str, str],
     "tracebacks": dict[str, str],
 }
 

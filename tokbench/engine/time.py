@@ -258,21 +258,15 @@ def run_studies_and_timings(
         try:
             with pool.progress.phase("timing"):
                 _, plan, prepared = checked
-                further.timed = time_all(plan, prepared, _timing_skipped(evaluation), pool)
+                further.timed = time_all(plan, prepared, _timing_skipped(evaluation, further.studies), pool)
         except STOPS:
             further.stopped = "timing"
     further.lost = pool.lost
     return further
 
 
-def _timing_skipped(evaluation: Evaluation) -> dict[str, TimingSkipped]:
+def _timing_skipped(evaluation: Evaluation, studies: StudiesDone) -> dict[str, TimingSkipped]:
     """Return by tokenizer why it is not timed: it ended a process, or has other ids than its reference."""
-    untimed = {}
-    for name, other in evaluation.same_ids.references.items():
-        differing, compared = evaluation.same_ids.differing(name)
-        if differing:
-            what = "counts" if name in evaluation.same_ids.by_counts else "ids"
-            reason = f"not ranked: its {what} differ from {other}'s in {differing:,} of {compared:,} documents"
-            untimed[name] = TimingSkipped(Status.NOT_APPLICABLE, reason)
+    untimed = {name: TimingSkipped(Status.NOT_APPLICABLE, reason) for name, reason in studies.not_ranked.items()}
     untimed.update({name: TimingSkipped.of(failure) for (name, _), failure in evaluation.crashed.items()})
     return untimed

@@ -59,6 +59,11 @@ def cell_of(
     )
 
 
+def without_interval(cell: Cell) -> Cell:
+    """Return the cell of a designed corpus, from which nothing is inferred."""
+    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, caution="")
+
+
 def plain_cells(cells: object, member: str) -> list[Cell]:
     """Return plain cells, or raise a ContractError; one that is ok and has no value is failed."""
     made: list[Cell] = plain(cells, list[Cell], member)

@@ -24,7 +24,7 @@ class MetricFamily:
     timed: Callable[[Any], TimedMetric] | None = None
     isolated: Callable[[Any], IsolatedMetric] | None = None
     study: str = ""
-    """The name of the study that measures the family, such as ``language_models``; empty if the run does."""
+    """The name of the study that makes the cells of the family, such as ``language_models``; empty if the run does."""
     make: Callable[[Any], Any] | None = None
     """Makes what that study takes, from the options."""
     options: type[Options] = Options
@@ -64,8 +64,3 @@ class MetricFamily:
     @property
     def without_corpus(self) -> bool:
         return self.isolated is not None
-
-    @property
-    def automatic(self) -> bool:
-        """The run measures the family by itself where its role applies; no configuration names it."""
-        return not (self.text or self.make or self.clocked) and any(metric.role for metric in self.values)

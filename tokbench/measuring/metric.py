@@ -90,9 +90,8 @@ class Role(StrEnum):
     INEQUALITY = "inequality of premiums"
     PREMIUM_RANGE = "dearest over cheapest language"
     RANK = "rank among the tokenizers"
-    SAME_IDS = "same ids as the reference"
-    SAME_COUNTS = "same counts as the reference"
     ID_COUNTS = "counts of ids"
+    ID_HASHES = "hashes of the ids of documents"
 
 
 class Basis(NamedTuple):

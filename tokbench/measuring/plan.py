@@ -73,6 +73,8 @@ class Plan:
     """By name, the options of each study of the run, in the order in which they run."""
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By family, the corpora that the configuration names for it; the others are measured on all."""
+    only: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By family, the tokenizers that it measures, if not all."""
     reporters: list[ReporterSpec] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)

@@ -6,7 +6,7 @@ costs itself alone: its reason is in the results, and the exit code of the run s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -45,6 +45,8 @@ class Outcome:
     own_texts: list[OwnTexts] = field(default_factory=list)
     """The round trip of metrics with texts of their own: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
+    not_ranked: dict[str, str] = field(default_factory=dict)
+    """By tokenizer, why its speed is not measured: it does other work than it is declared to do."""
     failures: list[str] = field(default_factory=list)
     """Reasons why a part of the study is missing; each makes the run fail."""
     tracebacks: dict[str, str] = field(default_factory=dict)
@@ -181,8 +183,9 @@ class StudySpec:
     key: str = ""
     """Of its options in a configuration, such as ``study.validity``; empty if metric families ask for it."""
     options: type[Options] = Options
-    unasked: bool = False
-    """Run it with its default options where a configuration does not name it."""
+    due: Callable[[Plan], Collection[str]] = lambda _: ()
+    """Returns the tokenizers for which it runs, with its default options, where a configuration does not name it; a
+    metric that the run adds for it measures these alone."""
     block: BlockType[Any] | None = None
     """The type of its block; ``None`` if it gives cells alone."""
     after: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
     "StudySpec": {
         "run": "context, options",
         "check": "plan, options",
+        "due": "plan",
         "outlook": "plan, options",
         "largest": "options",
         "lacks": "metric",

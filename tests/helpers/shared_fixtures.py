@@ -177,7 +177,9 @@ def faulty(install):
 @pytest.fixture
 def few_plugins(monkeypatch):
     """Load no engine that a test of crashes does not need: its processes start a sixth faster."""
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports")
+    monkeypatch.setenv(
+        "TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports,speed"
+    )
 
 
 @pytest.fixture
@@ -215,12 +217,13 @@ def clock(monkeypatch):
     """Put a clock of the test in the place of the one by which speeds are measured: it goes on while an engine sleeps."""
     import sleeping_backends
 
-    from tokbench.metrics.speed import timing
+    from tokbench.studies.speed import timing
 
     clock = sleeping_backends.Clock()
     patched = [sleeping_backends, timing]
     if find_spec("tokbench_engines"):
-        from tokbench_engines.speed import growth, latency
+        from tokbench_engines.speed import latency
+        from tokbench_engines.speed.isolated import growth
 
         patched += [growth, latency]
     for module in patched:

@@ -94,7 +94,11 @@ def speeds() -> Results:
     speed = {"a": (9, 10, 11), "fast": (95, 100, 105), "near": (98, 99, 104), "b": (190, 200, 210)}
     tokens = {"a": TOKENS, **dict.fromkeys(infos, TOKENS), "b": APART}
     results = made_up(
-        tokens, speed=speed, infos=infos, name="speeds", durations=blocks.Durations(reading=0.25, timing=130)
+        tokens,
+        speed=speed,
+        infos=infos,
+        name="speeds",
+        durations=blocks.Durations(reading=0.25, studies={"speed": 130}),
     )
     results.metrics["same_ids"] = MetricInfo(family="same_ids")
     results.cells += [Cell(name, "prose", WHOLE, "same_ids", 1.0, n=400) for name in infos]

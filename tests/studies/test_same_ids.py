@@ -119,8 +119,7 @@ def test_counts_are_compared_where_a_tokenizer_has_no_ids(write_config, lines, f
     assert (difference.tokenizer, difference.documents, difference.first) == ("wrong", 5, None)
     assert "8 tokens instead of 7" in difference.reason
     assert "- wrong: other counts than first in 5 of 60 documents" in markdown.render(results)
-    again = tokbench.run(path, workers=0)
-    assert of(again, "wrong", "same_counts") == of(results, "wrong", "same_counts")
+    assert of(tokbench.run(path, workers=0), "wrong", "same_counts") == of(results, "wrong", "same_counts")
 
 
 def test_a_reference_that_is_not_there(write_config, lines, faulty):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
@@ -325,7 +326,9 @@ class _Planner:
         asked = {family.study for family, _ in self._plan.metrics if family.study}
         given = self._plan.studies
         wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.due(self._plan)]
-        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in _in_order(wanted)}
+        in_order = sorted(_in_order(wanted), key=attrgetter("alone"))
+        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in in_order}
+        self._plan.study_specs = {spec.name: spec for spec in in_order}
         for spec in wanted:
             for role in spec.roles:
                 self._add(role, frozenset(spec.due(self._plan)))

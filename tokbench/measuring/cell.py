@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.metric import Measured, Metric, NotApplicable, TimedOutcome
+from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
@@ -75,12 +75,6 @@ def plain_cells(cells: object, member: str) -> list[Cell]:
         else cell
         for cell in made
     ]
-
-
-def plain_outcome(outcome: object, member: str) -> TimedOutcome:
-    """Return the outcome of a timed or isolated metric as plain values, or raise a ContractError."""
-    made: TimedOutcome = plain(outcome, TimedOutcome, member)
-    return made._replace(cells=plain_cells(made.cells, member))
 
 
 def _problem(tokenizer: PreparedTokenizer, metric: Metric) -> tuple[Status, str] | None:

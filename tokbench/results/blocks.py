@@ -112,8 +112,6 @@ class Durations:
     """Merging the workers' results into cells."""
     studies: dict[str, float] = field(default_factory=dict)
     """By study, its time."""
-    timing: float | None = None
-    """Timing tokenizers, alone on the machine."""
     reports: float | None = None
     """Writing ``results.json`` and the reports; unknown to a report itself."""
 

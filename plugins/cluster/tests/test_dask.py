@@ -94,7 +94,7 @@ def kill(process):
 @pytest.fixture
 def texts(tmp_path, install, monkeypatch):
     install("faulty_backends", "harmful_backends", "slow_backends")
-    parts = "baselines,corpora,dask,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends"
+    parts = "baselines,corpora,dask,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends,speed"
     monkeypatch.setenv("TOKBENCH_PLUGINS", parts)
     for k in range(GROUPS):
         (tmp_path / f"t{k:02}.txt").write_text(f"a{'c' * k}\ntext {k} of all\n", encoding="utf-8")

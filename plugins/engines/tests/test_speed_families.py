@@ -16,16 +16,17 @@ from sleeping_backends import Sleeps
 import tokbench
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
-from tokbench.measuring.isolated_metric import StepAnswers
-from tokbench.measuring.metric import TimedOutcome, TimedText
-from tokbench.metrics.speed.conditions import machine_notes
-from tokbench.metrics.speed.copies import combined
-from tokbench.metrics.speed.measure import Speed, SpeedOptions
-from tokbench.metrics.speed.section import speed_panes
+from tokbench.measuring.study import Outcome
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell, Status
+from tokbench.studies.speed.conditions import machine_notes
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.copies import combined
+from tokbench.studies.speed.measure import Speed, SpeedOptions
+from tokbench.studies.speed.section import speed_panes
 from tokbench.tokenizers.contract import Encoded
-from tokbench_engines.speed.growth import Growth, GrowthOptions, TimedSize
+from tokbench_engines.speed.isolated.contract import StepAnswers
+from tokbench_engines.speed.isolated.growth import Growth, GrowthOptions, TimedSize
 from tokbench_engines.speed.latency import Latency, LatencyOptions
 from tokbench_engines.speed.threads import ThreadOptions, Threads
 
@@ -56,7 +57,7 @@ def test_a_sleeping_engine_is_measured_as_it_is():
 
 def test_the_reference_is_the_option_or_the_one_of_same_as():
     metric = Speed(SpeedOptions(rounds=3))
-    metric.refer({"b": "a", "c": "gone"})
+    metric.same_as = {"b": "a", "c": "gone"}
     found = cells_of(metric.measure({n: Sleeps() for n in "abc"}, [text_of(distinct(20, 50))], silent))
     assert found["b", "encode_ratio"].status == Status.OK
     assert ("a", "encode_ratio") not in found
@@ -171,7 +172,7 @@ def test_a_crash_and_a_hang_say_at_which_size_they_came():
 
 def test_processes_are_one_value_each():
     outcomes = [
-        TimedOutcome([Cell("a", "c", "*", "m", value, "MB/s", n=10)], [f"noise {value}"])
+        Outcome(cells=[Cell("a", "c", "*", "m", value, "MB/s", n=10)], notes=[f"noise {value}"])
         for value in (90.0, 100.0, 110.0, 100.0, 100.0)
     ]
     [cell] = combined("speed", outcomes).cells
@@ -179,7 +180,7 @@ def test_processes_are_one_value_each():
     assert cell.n == 5
     assert (cell.ci_low, cell.ci_high) == pytest.approx((91.3, 109.1), abs=0.5)
     assert combined("speed", outcomes).notes[1:] == ["noise 90.0"], "of five that are alike the first"
-    failed = TimedOutcome([Cell("a", "c", "*", "m", status=Status.FAILED, reason="x")], [])
+    failed = Outcome(cells=[Cell("a", "c", "*", "m", status=Status.FAILED, reason="x")])
     assert combined("speed", [*outcomes, failed]).cells[0].reason == "x"
 
 

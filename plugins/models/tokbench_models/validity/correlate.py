@@ -53,7 +53,7 @@ def _metric_values(context: StudyContext) -> dict[str, dict[str, dict[str, float
     directions = {
         metric.id: metric.direction
         for family, _ in context.plan.metrics
-        if not family.clocked
+        if not context.plan.is_timed(family)
         for metric in family.values
     }
     values: dict[str, dict[str, dict[str, float]]] = {}

@@ -30,7 +30,7 @@ def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
         yield StudyProblem((), message)
         return
     yield from _classes(plan, study)
-    metrics = {metric.id for family, _ in plan.metrics if not family.clocked for metric in family.values}
+    metrics = {metric.id for family, _ in plan.metrics if not plan.is_timed(family) for metric in family.values}
     targets = {*modelled, *(metric for metrics in modelled.values() for metric in metrics)}
     if study.scores is not None:
         scores = scores_of(plan, study)

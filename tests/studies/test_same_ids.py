@@ -161,3 +161,21 @@ def test_the_first_that_differs_is_that_of_the_text_whichever_shard_comes_first(
 
     found = compare_group(group(7, 9, 1, 1), group(7, 2, 3, 4))
     assert (found.first, found.differing, found.sums.documents) == (1, 3, 4)
+
+
+def test_same_ids_are_compared_where_both_are_measured(write_config):
+    corpora = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true}
+  code: {source: sample, part: code, groups: [go]}"""
+    tokenizers = """  one: {backend: utf8_bytes}
+  same: {backend: utf8_bytes, same_as: one, corpora: [prose]}
+  third: {backend: utf8_bytes, same_as: part}
+  part: {backend: utf8_bytes, corpora: [code]}"""
+    results = tokbench.run(write_config(corpora=corpora, tokenizers=tokenizers), workers=0)
+    same = {(c.tokenizer, c.corpus): c.value for c in results.cells if c.metric == "same_ids" and c.group == "*"}
+    assert same == {
+        ("one", "prose"): None,
+        ("one", "code"): None,
+        ("same", "prose"): 1.0,
+        ("third", "code"): 1.0,
+        ("part", "code"): None,
+    }

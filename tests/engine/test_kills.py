@@ -31,7 +31,6 @@ PHASES = (
     "measuring",
     "cells",
     "tokens",
-    "speed",
     "reports",
     "after reports",
 )
@@ -123,7 +122,7 @@ def spread(phases, number):
 
 @pytest.fixture
 def config(tmp_path, write_config, stored, monkeypatch):
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,metrics,naive_bpe,reports,speed,tokens")
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,metrics,naive_bpe,reports,tokens")
     for name in "xyz":
         (tmp_path / f"{name}.txt").write_text(f"one text of {name}\nab abc\n", encoding="utf-8")
     return write_config(

@@ -63,7 +63,7 @@ DOOR = {**vars(plugin), **vars(door_to_metrics), **vars(door_to_reports)}
 
 GUIDE = ROOT / "plugins" / "README.md"
 TEMPLATE = GUIDE.parent / "template"
-EXAMPLES = {name: f"{name}.py" for name in ("backend", "metric", "study", "corpus", "reporter", "command")}
+EXAMPLES = {name: f"{name}.py" for name in ("backend", "metric", "timed", "study", "corpus", "reporter", "command")}
 """By name, the modules of the template that the guide shows."""
 
 PACKAGES = ROOT / "plugins"
@@ -83,7 +83,15 @@ SECTIONS = {
     BACKENDS: ("backends", "published names"),
     ROOT / "tokbench" / "metrics" / "README.md": ("metrics",),
     VOCABULARY: ("equal size",),
-    GUIDE: ("hooks", "capabilities", "backend example", "metric example", "study example", "command example"),
+    GUIDE: (
+        "hooks",
+        "capabilities",
+        "backend example",
+        "metric example",
+        "timed example",
+        "study example",
+        "command example",
+    ),
     **REFERENCES,
 }
 

@@ -12,7 +12,6 @@ from made_up_results import TOKENS, made_up, more, together
 from report_data import build, few, metric_info
 
 from tokbench.formats import markdown
-from tokbench.measuring.metric import Role
 from tokbench.results import blocks
 from tokbench.results.blocks import LossCause, LossExample, LossInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
@@ -95,15 +94,14 @@ def speeds() -> Results:
     speed = {"a": (9, 10, 11), "fast": (95, 100, 105), "near": (98, 99, 104), "b": (190, 200, 210)}
     tokens = {"a": TOKENS, **dict.fromkeys(infos, TOKENS), "b": APART}
     results = made_up(
-        tokens, speed=speed, infos=infos, name="speeds", durations=blocks.Durations(reading=0.25, timing=130)
+        tokens,
+        speed=speed,
+        infos=infos,
+        name="speeds",
+        durations=blocks.Durations(reading=0.25, studies={"speed": 130}),
     )
-    results.metrics["same_ids"] = MetricInfo(family="ids", role=Role.SAME_IDS)
+    results.metrics["same_ids"] = MetricInfo(family="same_ids")
     results.cells += [Cell(name, "prose", WHOLE, "same_ids", 1.0, n=400) for name in infos]
-    first = blocks.IdDifference(
-        position=3, text="the cat", expected=[(278, "the"), (991, " cat")], got=[(5, "the cat")]
-    )
-    place = {"tokenizer": "other", "same_as": "a", "corpus": "prose", "group": "g", "origin": "x.txt:1"}
-    results.differences.append(blocks.Difference(**place, compared=400, documents=7, first=first))
     return results
 
 

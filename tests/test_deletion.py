@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 REPOSITORY = Path(__file__).parents[1]
 DELETED = (
     *("tokbench/formats/csv.py", "tokbench/formats/html.py"),
-    *("tokbench/metrics/compression.py", "tokbench/metrics/speed", "tokbench/metrics/vocabulary.py"),
+    *("tokbench/metrics/compression.py", "tokbench/metrics/vocabulary.py"),
     *("tokbench/sources/files.py", "tokbench/sources/rows.py", "tokbench/sources/sample"),
-    "tokbench/studies/vocabulary_size",
+    *("tokbench/studies/same_ids", "tokbench/studies/speed", "tokbench/studies/vocabulary_size"),
     *("tokbench_plugins/baselines", "tokbench_plugins/bpe", "tokbench_plugins/tiktoken"),
 )
 """Plugins of every kind: defaults, some that others need, and some that nothing needs."""

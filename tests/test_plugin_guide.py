@@ -145,6 +145,17 @@ def test_the_study_is_in_results_and_reports_and_kept(command, tmp_path):
 
 
 @slow
+def test_the_timed_metric_is_measured_and_a_failure_has_its_reason(command, tmp_path):
+    (tmp_path / "run.yaml").write_text(CONFIG.replace("[compression]", "[document_time]"), encoding="utf-8")
+    command("run", "run.yaml", "-o", "out")
+    results = Results.read(tmp_path / "out")
+    assert results.metrics["document_us"].timed
+    assert {(c.tokenizer, c.status, c.n, c.value > 0) for c in results.cells} == {
+        (n, "ok", 1, True) for n in ("words", "bytes")
+    }
+
+
+@slow
 def test_a_tokenizer_that_fails_in_the_study_costs_itself_alone(command, tmp_path):
     (tmp_path / "picky.py").write_text(PICKY, encoding="utf-8")
     info = tmp_path / "picky-1.0.dist-info"

@@ -32,11 +32,11 @@ from tokbench.engine.folder import keep_previous, make_folder, write_again, writ
 from tokbench.engine.interrupts import uninterrupted
 from tokbench.engine.prepare import train_run
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.time import StudiesAndTimings, run_studies_and_timings
+from tokbench.engine.studies import StudiesDone, run_studies
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
-from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison
@@ -247,12 +247,12 @@ def _run(
             evaluation.interrupted = bool(stopped)
             finished, waited = uninterrupted(partial(finish, checked.plan, prepared, evaluation))
             stopped = stopped or ("cells" if waited else "")
-        further = run_studies_and_timings(checked, evaluation, finished, stopped, pool, stored)
+        studies = run_studies(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     with progress.phase("cells"):
         states, waited = uninterrupted(partial(pack_states, checked.plan, prepared, evaluation))
-        further.stopped = further.stopped or ("cells" if waited else "")
-    results = _results(checked, evaluation, finished, further, states)
+        studies.stopped = studies.stopped or ("cells" if waited else "")
+    results = _results(checked, evaluation, finished, studies, states)
     results.notes += notes
     results.from_store = stored.sentences()
     stored.end()
@@ -299,10 +299,9 @@ def _durations(progress: RunProgress, studies: Iterable[str]) -> Durations:
 
 
 def _results(
-    checked: Checked, evaluation: Evaluation, finished: Finished, further: StudiesAndTimings, states: RawStates
+    checked: Checked, evaluation: Evaluation, finished: Finished, studies: StudiesDone, states: RawStates
 ) -> NotebookResults:
     registry, plan, prepared = checked
-    studies = further.studies
     return NotebookResults(
         name=plan.config.name,
         config=describe_config(plan.config),
@@ -310,11 +309,15 @@ def _results(
         plugins=[describe_plugin(plugin) for plugin in registry.plugins],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
         tokenizers={tokenizer.name: describe_tokenizer(tokenizer, registry) for tokenizer in prepared},
-        metrics=describe_metrics((family for family, _ in plan.metrics), plan.bound, finished.ratios),
-        cells=finished.cells + studies.cells + further.timed.cells,
+        metrics=describe_metrics(
+            (family for family, _ in plan.metrics),
+            plan.bound,
+            finished.ratios,
+            {family.name for family, _ in plan.metrics if plan.is_timed(family)},
+        ),
+        cells=finished.cells + studies.cells,
         losses=finished.losses,
         own_texts=[own for outcome in studies.outcomes.values() for own in outcome.own_texts],
-        differences=evaluation.same_ids.differences,
         studies=studies.blocks,
         failed_studies=studies.failures,
         pairs=finished.pairs,
@@ -322,13 +325,12 @@ def _results(
         notes=[
             *plan.notes,
             *(failure.reason for failure in evaluation.unreadable.values()),
-            *(note for outcome in studies.outcomes.values() for note in outcome.notes),
-            *further.timed.notes,
+            *studies.notes,
             *evaluation.notes,
         ],
         families=describe_families(plan, registry),
         states=states,
-        tracebacks=finished.tracebacks | studies.tracebacks | tracebacks(further.timed.failures),
-        interrupted=bool(further.stopped),
-        partial=PartialRun(phase=further.stopped, reason=further.lost) if further.stopped else None,
+        tracebacks=finished.tracebacks | studies.tracebacks,
+        interrupted=bool(studies.stopped),
+        partial=PartialRun(phase=studies.stopped, reason=studies.lost) if studies.stopped else None,
     )

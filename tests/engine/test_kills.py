@@ -31,7 +31,6 @@ PHASES = (
     "measuring",
     "cells",
     "tokens",
-    "timing",
     "reports",
     "after reports",
 )

@@ -66,22 +66,6 @@ def test_bound_cells_are_those_of_an_unbound_run(bound, write_config):
     assert not any(cell.status == "not_applicable" and cell.group == "*" for cell in bound.cells)
 
 
-def test_same_ids_are_compared_where_both_are_measured(write_config):
-    tokenizers = """  one: {backend: utf8_bytes}
-  same: {backend: utf8_bytes, same_as: one, corpora: [prose]}
-  third: {backend: utf8_bytes, same_as: part}
-  part: {backend: utf8_bytes, corpora: [code]}"""
-    results = run(write_config(corpora=CORPORA, tokenizers=tokenizers))
-    same = {(c.tokenizer, c.corpus): c.value for c in results.cells if c.metric == "same_ids" and c.group == "*"}
-    assert same == {
-        ("one", "prose"): None,
-        ("one", "code"): None,
-        ("same", "prose"): 1.0,
-        ("third", "code"): 1.0,
-        ("part", "code"): None,
-    }
-
-
 @pytest.mark.slow
 def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
     tokenizers = """  trained: {backend: naive_bpe, train: {corpus: library, vocab_size: 300}}

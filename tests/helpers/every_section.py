@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from report_data import build, few, metric_info
 
-from tokbench.measuring.metric import Role
 from tokbench.results.blocks import MetricInfo, PairComparison
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
@@ -68,7 +67,7 @@ def _comparisons(results: Results) -> None:
     results.pairs.append(
         PairComparison(corpus="pud", group=WHOLE, **pair, ci_low=-0.2, ci_high=-0.05, n=66, p=0.01, differ=True)
     )
-    results.metrics["same_ids"] = MetricInfo(family="ids", role=Role.SAME_IDS)
+    results.metrics["same_ids"] = MetricInfo(family="same_ids")
     results.tokenizers[NAMES[2]] = replace(results.tokenizers[NAMES[2]], same_as=NAMES[0])
     results.cells.append(Cell(NAMES[2], "pud", WHOLE, "same_ids", 1.0, n=66))
 

@@ -23,7 +23,6 @@ from tokbench.plugin.metrics import (
     NotApplicable,
     Outcome,
     StudySpec,
-    TimedOutcome,
 )
 from tokbench.results.blocks import LossExample, OwnTexts, PairComparison, PairMatrix
 
@@ -115,7 +114,7 @@ MEMBERS = {
     },
     "timed": {
         "value": "float", "n": "int", "unit": "str", "reason": "str", "in_sample": "float", "cells": "list", "notes": "list",
-        "a note": "str", "processes": "int", "by_group": "bool",
+        "a note": "str",
     },
     "study": {
         "value": "float", "n": "int", "cells": "list", "notes": "list", "a note": "str", "round_trip": "str", "free": "json",
@@ -256,14 +255,10 @@ class Comparing(Metrics):
 class Timed:
     def __init__(self, hands):
         self.hands = hands
-        self.processes = hands("processes", 1)
-        self.by_group = hands("by_group", False)
 
     def measure(self, tokenizers, texts, progress):
-        return TimedOutcome(cells(self.hands, sorted(tokenizers)), self.hands("notes", [self.hands("a note", "slow")]))
-
-    def combine(self, outcomes):
-        return outcomes[0]
+        notes = self.hands("notes", [self.hands("a note", "slow")])
+        return Outcome(cells=cells(self.hands, sorted(tokenizers)), notes=notes)
 
 
 def cells(hands, names):
@@ -331,8 +326,9 @@ def register_metrics(register):
         whole = hands.member in COMPARING
         metric = Metric(id=hands.name, unit="u", direction="none", formula="f", definition="d", whole=whole)
         kind = Timed if hands.sort == "timed" else Comparing if whole else Metrics
-        make = {"timed" if kind is Timed else "text": lambda options, hands=hands, kind=kind: kind(hands)}
-        register(MetricFamily(name=hands.name, summary="", values=(metric,), **make))
+        make = {"make" if kind is Timed else "text": lambda options, hands=hands, kind=kind: kind(hands)}
+        study = "speed" if kind is Timed else ""
+        register(MetricFamily(name=hands.name, summary="", values=(metric,), study=study, **make))
 
 
 @tb.hookimpl

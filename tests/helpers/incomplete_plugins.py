@@ -39,7 +39,7 @@ class NumberOfChosen(Characters):
 def register_metrics(register):
     register(MetricFamily(name="no_merge", summary="x", values=(VALUE,), text=NoMerge))
     register(MetricFamily(name="no_return", summary="x", values=(VALUE,), text=lambda _: None))
-    register(MetricFamily(name="no_measure", summary="x", values=(VALUE,), timed=Characters))
+    register(MetricFamily(name="no_measure", summary="x", values=(VALUE,), study="speed", make=Characters))
     register(MetricFamily(name="chosen", summary="x", values=(VALUE,), text=NumberOfChosen, options=Chosen))
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -177,7 +178,9 @@ def faulty(install):
 @pytest.fixture
 def few_plugins(monkeypatch):
     """Load no engine that a test of crashes does not need: its processes start a sixth faster."""
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports")
+    monkeypatch.setenv(
+        "TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports,speed"
+    )
 
 
 @pytest.fixture
@@ -215,14 +218,13 @@ def clock(monkeypatch):
     """Put a clock of the test in the place of the one by which speeds are measured: it goes on while an engine sleeps."""
     import sleeping_backends
 
-    from tokbench.metrics.speed import timing
+    from tokbench.studies.speed import timing
 
     clock = sleeping_backends.Clock()
     patched = [sleeping_backends, timing]
     if find_spec("tokbench_engines"):
-        from tokbench_engines.speed import growth, latency
-
-        patched += [growth, latency]
+        names = ("tokbench_engines.speed.latency", "tokbench_engines.speed.isolated.growth")
+        patched += [import_module(name) for name in names if find_spec(name.rpartition(".")[0])]
     for module in patched:
         monkeypatch.setattr(module, "time", clock)
     return clock

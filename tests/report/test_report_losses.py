@@ -33,7 +33,8 @@ from tokbench.results.model import Results
 OWN = {"probes", "special_tokens"}
 """Families whose texts are their own."""
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values() if entry.spec.name not in OWN]
-METRICS = describe_metrics(FAMILIES, {}, {})
+TIMED = {family.name for family in FAMILIES if family.study and load_registry().studies.get(family.study).alone}
+METRICS = describe_metrics(FAMILIES, {}, {}, TIMED)
 OF_THE_ENGINE = (
     "load_s train_s train_s_slope train_memory_mb train_memory_slope memory_loaded_mb memory_peak_mb growth_exponent"
 ).split()

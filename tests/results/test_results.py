@@ -35,9 +35,9 @@ def plain(text):
         ("[]", "results.json: "),
         ('{"schema": "tokbench-results/9"}', "'tokbench-results/9'"),
         ("{}", "schema None"),
-        ('{"schema": "tokbench-results/7", "name": "n", "cells": [{"tokenizer": "t"}]}', "cells.0.corpus: "),
+        ('{"schema": "tokbench-results/8", "name": "n", "cells": [{"tokenizer": "t"}]}', "cells.0.corpus: "),
         (
-            '{"schema": "tokbench-results/7", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            '{"schema": "tokbench-results/8", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
             "tokenizers.t.state: ",
         ),
     ],
@@ -78,7 +78,7 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
     path = write_config(corpora, tokenizers, "[compression, probes, pairs]", extra=extra)
     results = tokbench.run(path, tmp_path / "out")
     body = plain((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
-    assert all(body[name] for name in ("losses", "differences", "pairs", "states_file"))
+    assert all(body[name] for name in ("losses", "pairs", "states_file"))
     assert set(body["studies"]) == {"vocabulary_size", "tokens"}
     schema = json_schema(BLOCKS)
     jsonschema = pytest.importorskip("jsonschema")

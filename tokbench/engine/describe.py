@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -200,8 +200,6 @@ def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
     """Return the options of every metric family of a run, and the package that brings it."""
     infos = {}
     for family, options in plan.metrics:
-        if family.automatic:  # it has no options, and comes with tokbench
-            continue
         plugin = registry.metrics.entries[family.name].plugin
         distribution = f"{plugin.distribution} {plugin.version}".strip()
         infos[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)
@@ -209,7 +207,10 @@ def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
 
 
 def describe_metrics(
-    families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]], ratios: Mapping[str, Sequence[str]]
+    families: Iterable[MetricFamily],
+    bound: Mapping[str, tuple[str, ...]],
+    ratios: Mapping[str, Sequence[str]],
+    timed: Collection[str] = (),
 ) -> dict[str, MetricInfo]:
     """Return the definition of every metric, by id.
 
@@ -217,6 +218,7 @@ def describe_metrics(
         families: the metric families of the run.
         bound: the corpora of each family that is not measured on all.
         ratios: the names of the two sums of each metric that is their ratio.
+        timed: the families whose numbers hold for one machine.
     """
     families = list(families)
     subject = {name for family in families for name in family.subject}
@@ -234,7 +236,7 @@ def describe_metrics(
             no_interval=metric.no_interval,
             loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
-            timed=family.clocked,
+            timed=family.name in timed,
             by_output=metric.by_output,
             corpora=list(bound.get(family.name, ())),
             ratio_of=list(ratios.get(metric.id, ())),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -32,27 +30,6 @@ class ShardStates(NamedTuple):
     """By metric family the pickled state, or the failure."""
     seconds: float = 0.0
     """CPU time."""
-
-
-def digests(encoded: Encoded) -> NDArray[np.uint64]:
-    """uint64[d, 2], eight bytes of a hash of the ids of each document, and their number.
-
-    >>> one = Encoded(np.array([1, 2, 1, 2, 3], dtype=np.uint32), np.array([0, 2, 4, 5]))
-    >>> a, b, c = digests(one).tolist()
-    >>> a == b, a == c, c[1]
-    (True, False, 1)
-    """
-    data = np.ascontiguousarray(encoded.ids, dtype="<u4").tobytes()
-    ends = (np.asarray(encoded.offsets) * 4).tolist()
-    hashes = b"".join(hashlib.blake2b(data[start:end], digest_size=8).digest() for start, end in pairwise(ends))
-    return np.column_stack([np.frombuffer(hashes, dtype="<u8").astype(np.uint64), np.diff(encoded.offsets)]).astype(
-        np.uint64
-    )
-
-
-def counted(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return what :func:`digests` does, without ids: zeros, and the number of tokens."""
-    return np.column_stack([np.zeros_like(counts), counts]).astype(np.uint64)
 
 
 def in_document(died: WorkerDied) -> bool:
@@ -133,10 +110,7 @@ class EncodeShard(Job):
         return ShardStates(loaded.name, states, time.process_time() - start)
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
-        if family in self.options:
-            state = context.metric(family, self.options[family]).map(encoded)
-        else:  # the comparison of ids, which no metric makes
-            state = digests(encoded.arrays) if encoded.counts is None else counted(encoded.counts)
+        state = context.metric(family, self.options[family]).map(encoded)
         return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 

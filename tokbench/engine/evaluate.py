@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard, ShardStates, for_family, in_document
-from tokbench.engine.same_ids import SameIds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
@@ -38,7 +37,6 @@ class Evaluation:
 
     plan: Plan
     metrics: dict[str, TextMetric | CorpusMetric]
-    same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     """By key, the merged state of the shards so far, or the failure: a part of a group never passes for the whole."""
     documents: dict[Key, int] = field(default_factory=dict)
@@ -93,18 +91,14 @@ class Evaluation:
             return None  # it takes the groups one by one
         return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
 
-    def all_families(self, name: str) -> tuple[str, ...]:
-        return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
-
     @cached_property
     def planned_families(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
-        planned = {}
+        planned, only = {}, self.plan.only
         for corpus in self.plan.measured:
-            families = tuple(family.name for family in self.plan.families_on(corpus))
-            compared = self.same_ids.compared_on(corpus)
+            families = [family.name for family in self.plan.families_on(corpus)]
             for name in self.plan.names_on(corpus):
-                planned[corpus, name] = (*families, self.same_ids.family) if name in compared else families
+                planned[corpus, name] = tuple(each for each in families if name in only.get(each, {name}))
         return {place: families for place, families in planned.items() if families}
 
     def open_families(self, name: str, shard: Shard) -> tuple[str, ...]:
@@ -120,12 +114,11 @@ class Evaluation:
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
     """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
-    evaluation = Evaluation(plan, metrics, SameIds(plan, names))
+    evaluation = Evaluation(plan, metrics)
     evaluator = _Evaluator(plan, evaluation, names, pool, stored)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool)
     except STOPS:
         evaluation.interrupted = True
         pool.end()
@@ -235,11 +228,7 @@ class _Evaluator:
         self._close(shard, measured.name)
 
     def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:
-        compares = family == self._evaluation.same_ids.family
-        if compares and not isinstance(state, Failure):
-            self._evaluation.same_ids.take(shard, name, state)
-        else:
-            self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
+        self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
 
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
         """Show which tokenizers are at work on the open shards."""
@@ -258,7 +247,6 @@ class _Evaluator:
         left.discard(name)
         if not left:
             del self._pending[shard.key]
-            self._evaluation.same_ids.close(shard)
         self._progress.measured(
             shard.corpus,
             documents=shard.documents,
@@ -292,7 +280,7 @@ class _Evaluator:
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
             failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
-        for family in families or self._evaluation.all_families(name):
+        for family in families or self._evaluation.metrics:
             self._evaluation.crashed.setdefault((name, family), failure)
 
 

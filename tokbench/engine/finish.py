@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,8 +15,9 @@ from tokbench.engine.evaluate import Evaluation, Key
 from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.cell import PlainValues, cell_of, plain_values
+from tokbench.measuring.cell import PlainValues, cell_of, plain_values, without_interval
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
+from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import (
     CorpusMetric,
     CorpusOutcome,
@@ -25,8 +25,6 @@ from tokbench.measuring.metric import (
     FindsLosses,
     Measured,
     Metric,
-    NotApplicable,
-    Role,
     TextMetric,
 )
 from tokbench.measuring.plan import Plan
@@ -101,8 +99,6 @@ def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: E
             if isinstance(raw, Failure):
                 evaluation.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
             del evaluation.states[state[:4]]
-    for compared in evaluation.same_ids.states():
-        packed.add(compared)
     evaluation.states.clear()  # parts of groups, and failures, are in no file
     return packed
 
@@ -133,6 +129,11 @@ def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> 
                 state = evaluation.state(place, documents)
                 if place in evaluation.states and not isinstance(state, Failure):
                     yield _State(*place, state)
+
+
+def _of_run(plan: Plan, corpus: str) -> list[MetricFamily]:
+    """Return the families of which the run makes cells, and not a study."""
+    return [family for family in plan.families_on(corpus) if not family.study]
 
 
 def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcome:
@@ -209,31 +210,14 @@ class _Finisher:
     def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         for corpus in _corpora(self._plan, prepared):
             groups = self._plan.groups(corpus)
-            same = self._compared(prepared, corpus)
             for group in [*groups, WHOLE]:
                 seen = self._seen.share(prepared.name, corpus, groups if group == WHOLE else [group])
-                for family in self._plan.families_on(corpus):
+                for family in _of_run(self._plan, corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
                     values = self._values((prepared.name, corpus, group, family.name), groups)
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen)
-                if same:
-                    values = {same.id: self._same_ids(prepared, corpus, group)}
-                    yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus)
-
-    def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
-        """Return the metric of equal ids, or counts, if it is asked for on a corpus and the reference is there."""
-        names = self._plan.names_on(corpus)
-        others = {
-            tokenizer.name: tokenizer.same_as
-            for tokenizer in self._plan.tokenizers
-            if tokenizer.same_as and tokenizer.name in names
-        }
-        compared = any(other in names for other in others.values())
-        lacking = prepared.name in others and others[prepared.name] not in names
-        counts = prepared.facts is not None and prepared.facts.returns == "counts"
-        return self._plan.metric(Role.SAME_COUNTS if counts else Role.SAME_IDS) if compared and not lacking else None
 
     def _cells(
         self,
@@ -251,7 +235,7 @@ class _Finisher:
             ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
         cells = (cell_of(prepared, place, metric, values, seen) for metric in metrics)
-        return map(_without_interval, cells) if self._plan.design(place[0]).designed else cells
+        return map(without_interval, cells) if self._plan.design(place[0]).designed else cells
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> PlainValues | Failure:
         """Return the values of a family in a group, or in all these groups."""
@@ -284,24 +268,6 @@ class _Finisher:
             for family in families:
                 values = self._values((prepared.name, corpus, WHOLE, family.name), counts)
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen)
-
-    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
-        known, other = self._evaluation.same_ids, prepared.same_as
-        if not other:
-            return NotApplicable("it has no 'same_as'")
-        if prepared.name not in known.references:
-            return NotApplicable(f"{other} was not measured")
-        groups = self._plan.groups(corpus) if group == WHOLE else [group]
-        parts = [known.sums(prepared.name, corpus, member) for member in groups]
-        documents = sum(self._plan.groups(corpus)[member] for member in groups)
-        compared = [part for part in parts if part]
-        if sum(part.documents for part in compared) != documents:
-            return NotApplicable(f"some documents have no ids of {other} or of the tokenizer itself")
-        return reduce(operator.add, compared).share("same", "documents")
-
-
-def _without_interval(cell: Cell) -> Cell:
-    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, caution="")
 
 
 def _loss(metric: FindsLosses, place: _State) -> LossInfo | Failure | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
@@ -69,7 +70,6 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
     planner.metrics()
     planner.counts()
     planner.studies()
-    planner.same_ids()
     planner.restrictions()
     planner.weights()
     planner.study_problems()
@@ -310,10 +310,13 @@ class _Planner:
     def studies(self) -> None:
         asked = {family.study for family, _ in self._plan.metrics if family.study}
         given = self._plan.studies
-        wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.unasked]
-        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in wanted}
-        for role in (role for spec in wanted for role in spec.roles):
-            self._add(role)
+        wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.due(self._plan)]
+        in_order = sorted(wanted, key=attrgetter("alone"))
+        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in in_order}
+        self._plan.study_specs = {spec.name: spec for spec in in_order}
+        for spec in wanted:
+            for role in spec.roles:
+                self._add(role, frozenset(spec.due(self._plan)))
         rest_on = {role for spec in wanted for role in spec.roles}
         for entry in self._config.metrics:
             family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
@@ -369,22 +372,20 @@ class _Planner:
                     raise TypeError(msg)
                 self._problem((*path, *problem.place), problem.message)
 
-    def same_ids(self) -> None:
-        if any(tokenizer.same_as for tokenizer in self._plan.tokenizers):
-            self._add(Role.SAME_IDS)
-
     def restrictions(self) -> None:
         for path, message in check_restrictions(self._plan):
             self._problem(path, message)
         self._plan.notes += [*restriction_notes(self._plan), *group_notes(self._plan)]
 
-    def _add(self, role: Role) -> None:
+    def _add(self, role: Role, names: frozenset[str]) -> None:
+        """Add a family with a role, if there is none, to measure some tokenizers, or all if none is named."""
         if not self._plan.family(role):
             family = next((family for family in self._registry.metrics if family.has_role(role)), None)
             if family is None:
                 self._problem(("metrics",), f"no plugin brings a metric with the role {role.value!r}")
             else:
                 self._plan.metrics.append((family, family.options()))
+                self._plan.only |= {family.name: names} if names else {}
 
     def reporters(self) -> None:
         self._leave_out_default_formats()

@@ -151,7 +151,7 @@ def train_all(
         for tokenizer in prepared
         if tokenizer.planned.train_on and not tokenizer.planned.unavailable_reason
     }
-    alone = not pool.shared and any(family.isolated for family, _ in plan.metrics)
+    alone = not pool.shared and any(spec.trainings for spec in plan.study_specs.values())
     trained = {
         name: taken
         for name, tokenizer in waiting.items()

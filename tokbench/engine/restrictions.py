@@ -50,13 +50,13 @@ def _of_families(plan: Plan) -> Iterator[RestrictionProblem]:
     families = {family.name: family for family, _ in plan.metrics}
     for entry in plan.config.metrics:
         family, path = families.get(entry.name), (*entry.path, "corpora")
-        if family and family.without_corpus and entry.corpora:
+        if family and plan.has_own_texts(family) and entry.corpora:
             yield RestrictionProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
-        elif family and not family.clocked:
+        elif family and not plan.is_timed(family):
             for k, name in enumerate(entry.corpora):
                 if name in plan.config.named and (problem := plan.corpus_problem(name)):
                     yield RestrictionProblem((*path, k), problem)
-    timed = {name for family, _ in plan.metrics if family.timed for name in plan.bound.get(family.name, ())}
+    timed = {name for family, _ in plan.metrics if plan.is_timed(family) for name in plan.bound.get(family.name, ())}
     for tokenizer, bound in plan.config.tokenizers.items():
         for k, name in enumerate(bound.corpora):
             problem = plan.corpus_problem(name) if name in plan.config.named and name not in timed else ""
@@ -70,7 +70,7 @@ def _nothing_left(plan: Plan) -> Iterator[RestrictionProblem]:
             if not plan.names_on(corpus):
                 message = f"no tokenizer is measured on corpus {corpus!r}; remove it here, or add it to a tokenizer"
                 yield RestrictionProblem((*entry.path, "corpora", k), message)
-    probed = any(family.without_corpus for family, _ in plan.metrics)
+    probed = any(plan.has_own_texts(family) for family, _ in plan.metrics)
     measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
     for name, tokenizer in plan.config.tokenizers.items():
         if tokenizer.corpora and plan.metrics and not probed and measured.isdisjoint(tokenizer.corpora):

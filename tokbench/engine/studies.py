@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar, cast
 
@@ -12,21 +13,20 @@ from tokbench.engine.check import Checked
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import Finished
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.errors import STOPS, ContractError, shown
+from tokbench.engine.workers.one_thread import ONE_THREAD
+from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, tracebacks
-from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
-from tokbench.measuring.cell import plain_cells
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, Outcome, StudySpec
-from tokbench.results.blocks import OwnTexts
-from tokbench.results.cells import Cell
+from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, NoTiming, Outcome, StudySpec, plain_outcome
+from tokbench.results.cells import Cell, Status
 from tokbench.results.study_blocks import StudyBlocks
 
 J = TypeVar("J", bound=Job)
@@ -40,11 +40,17 @@ class StudiesDone:
     """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
     blocks: StudyBlocks = field(default_factory=StudyBlocks)
     stopped: str = ""
-    """The study in which Ctrl-C or the loss of the workers ended the run."""
+    """The phase or study in which Ctrl-C or the loss of the workers ended the run."""
+    lost: str = ""
+    """Why the workers are out of reach, if that has ended it."""
 
     @property
     def cells(self) -> list[Cell]:
         return [cell for outcome in self.outcomes.values() for cell in outcome.cells]
+
+    @property
+    def notes(self) -> list[str]:
+        return [note for outcome in self.outcomes.values() for note in outcome.notes]
 
     @property
     def failures(self) -> dict[str, list[str]]:
@@ -56,41 +62,38 @@ class StudiesDone:
 
 
 def run_studies(
-    checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, stored: StoredWork
+    checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
 ) -> StudiesDone:
-    """Run every study of the plan. Ctrl-C or the loss of the workers ends it early, and what was found is kept."""
-    done = StudiesDone()
+    """Run every study of the plan, unless the run is ``stopped``.
+
+    Ctrl-C or the loss of the workers ends it early, and what was found is kept.
+    """
+    done = StudiesDone(stopped=stopped, lost=pool.lost)
     context = _Context(checked, evaluation, finished, done, pool, stored)
-    for name, options in checked.plan.studies.items():
-        spec = checked.registry.studies.get(name)
+    for name, options in checked.plan.studies.items() if not stopped else ():
+        spec = checked.plan.study_specs[name]
         try:
             with pool.progress.phase(name):
                 outcome = attempt(partial(_outcome, spec, context, options, done.blocks))
         except STOPS:
-            done.stopped = name
+            done.stopped, done.lost = name, pool.lost
             return done
         if isinstance(outcome, Failure):
             outcome = Outcome(failures=[outcome.reason], tracebacks=tracebacks([outcome]))
         outcome.notes = [*(f"the study of {spec.title}: {reason}" for reason in outcome.failures), *outcome.notes]
+        outcome.notes += [_NOT_ON_THE_CLUSTER.format(spec.title)] if spec.alone and pool.shared else []
         done.outcomes[name] = outcome
     return done
 
 
-_PLAIN: Final = {
-    "own_texts": list[OwnTexts],
-    "notes": list[str],
-    "failures": list[str],
-    "tracebacks": dict[str, str],
-}
+_NOT_ON_THE_CLUSTER: Final = (
+    "{} was measured on the machine that started the run, which the results describe, and not on the cluster"
+)
 
 
 def _outcome(spec: StudySpec, context: _Context, options: Any, blocks: StudyBlocks) -> Outcome:
     """Run a study, put its block to the others, and return its outcome as plain values."""
-    outcome = spec.run(context.of(spec), options)
-    if not isinstance(outcome, Outcome):
-        raise ContractError(f"run must return an Outcome, but returned {shown(outcome)}")
-    parts = {name: plain(getattr(outcome, name), kind, name) for name, kind in _PLAIN.items()}
-    outcome = replace(outcome, cells=plain_cells(outcome.cells, "cells"), **parts)
+    outcome = plain_outcome(spec.run(context.of(spec), options), "run")
     if spec.block is not None and outcome.block is not None:
         blocks.put(spec.block, outcome.block)
         outcome.block = blocks.get(spec.block)
@@ -133,6 +136,30 @@ class _Context:
     @property
     def ended(self) -> Mapping[str, Failure]:
         return self._ended
+
+    @property
+    def not_timed(self) -> Mapping[str, NoTiming]:
+        outcomes = self._done.outcomes.values()
+        other = {name: reason for outcome in outcomes for name, reason in outcome.not_ranked.items()}
+        unready = {
+            each.name: NoTiming(Status(each.state.value), each.reason) for each in self.prepared if not each.facts
+        }
+        ended = {name: NoTiming.of(failure) for name, failure in self._ended.items()}
+        return {name: NoTiming(Status.NOT_APPLICABLE, reason) for name, reason in other.items()} | ended | unready
+
+    @contextmanager
+    def alone(self, seconds: float | None = None) -> Iterator[WorkerPool]:
+        pool, limits = self._pool, self.plan.config.limits
+        pool.end(keep=1)
+        if seconds is None or isinstance(pool, InProcessPool):
+            yield pool
+            return
+        pool.end()
+        limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
+        with ProcessPool(1, limits, pool.progress, environment=ONE_THREAD) as own:
+            own.kept = pool.kept
+            yield own
+        pool.notes += [note for note in own.notes if note not in pool.notes]
 
     @property
     def cells(self) -> Sequence[Cell]:

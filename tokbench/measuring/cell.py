@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.metric import Measured, Metric, NotApplicable, TimedOutcome
+from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
@@ -59,6 +59,11 @@ def cell_of(
     )
 
 
+def without_interval(cell: Cell) -> Cell:
+    """Return the cell of a designed corpus, from which nothing is inferred."""
+    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, caution="")
+
+
 def plain_cells(cells: object, member: str) -> list[Cell]:
     """Return plain cells, or raise a ContractError; one that is ok and has no value is failed."""
     made: list[Cell] = plain(cells, list[Cell], member)
@@ -70,12 +75,6 @@ def plain_cells(cells: object, member: str) -> list[Cell]:
         else cell
         for cell in made
     ]
-
-
-def plain_outcome(outcome: object, member: str) -> TimedOutcome:
-    """Return the outcome of a timed or isolated metric as plain values, or raise a ContractError."""
-    made: TimedOutcome = plain(outcome, TimedOutcome, member)
-    return made._replace(cells=plain_cells(made.cells, member))
 
 
 def _problem(tokenizer: PreparedTokenizer, metric: Metric) -> tuple[Status, str] | None:

@@ -6,25 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.measuring.isolated_metric import IsolatedMetric
-from tokbench.measuring.metric import CorpusMetric, Metric, Role, TextMetric, TimedMetric
+from tokbench.measuring.metric import CorpusMetric, Metric, Role, TextMetric
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import Options
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
-    """A family of metrics; at most one of ``text``, ``timed``, ``isolated`` and ``make`` is set."""
+    """A family of metrics; at most one of ``text`` and ``make`` is set."""
 
     name: str
     """The word under ``metrics:`` in a configuration."""
     summary: str
     values: tuple[Metric, ...]
     text: Callable[[Any], TextMetric | CorpusMetric] | None = None
-    timed: Callable[[Any], TimedMetric] | None = None
-    isolated: Callable[[Any], IsolatedMetric] | None = None
     study: str = ""
-    """The name of the study that measures the family, such as ``language_models``; empty if the run does."""
+    """The name of the study that makes the cells of the family, such as ``language_models``; empty if the run does."""
     make: Callable[[Any], Any] | None = None
     """Makes what that study takes, from the options."""
     options: type[Options] = Options
@@ -47,25 +44,8 @@ class MetricFamily:
 
     def lacks(self, options: Options) -> str:
         """Make the metric of the family, and return which members it lacks; the study checks what a study takes."""
-        if self.text:
-            metric = self.text(options)
-            protocol = CorpusMetric if hasattr(metric, "finish_corpus") else TextMetric
-            return missing_members(metric, "a text metric", protocol)
-        if self.timed:
-            return missing_members(self.timed(options), "a timed metric", TimedMetric)
-        if self.isolated:
-            return missing_members(self.isolated(options), "an isolated metric", IsolatedMetric)
-        return ""
-
-    @property
-    def clocked(self) -> bool:
-        return self.timed is not None or self.isolated is not None
-
-    @property
-    def without_corpus(self) -> bool:
-        return self.isolated is not None
-
-    @property
-    def automatic(self) -> bool:
-        """The run measures the family by itself where its role applies; no configuration names it."""
-        return not (self.text or self.make or self.clocked) and any(metric.role for metric in self.values)
+        if not self.text:
+            return ""
+        metric = self.text(options)
+        protocol = CorpusMetric if hasattr(metric, "finish_corpus") else TextMetric
+        return missing_members(metric, "a text metric", protocol)

@@ -1,14 +1,11 @@
 """The contract of a metric: how it computes its numbers, and what a plugin registers for a family of metrics.
 
-There are five kinds:
+There are three kinds:
 
 * A :class:`TextMetric` computes a state from each shard of encoded text (``map``), adds states up in any order
   (``merge``), and makes values of the sum (``finish``). Memory does not grow with the corpus.
 * A :class:`CorpusMetric` compares groups or tokenizers: its ``finish_corpus`` sees all states of a corpus.
-* A :class:`TimedMetric` measures all tokenizers together, alone on the machine: speed.
-* An :class:`~tokbench.measuring.isolated_metric.IsolatedMetric` measures one tokenizer after the other, each in a
-  process of its own that may die.
-* What a study measures, such as bits per byte of small language models, has the contract of that study.
+* What a study measures, such as speed or bits per byte of small language models, has the contract of that study.
 
 A ratio of counts need only be declared, see :mod:`tokbench.measuring.counted`. Any other text metric in a few lines:
 
@@ -32,18 +29,14 @@ A ratio of counts need only be declared, see :mod:`tokbench.measuring.counted`. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from tokbench.foundation.failures import Failure
 from tokbench.results.blocks import MARGIN, MOST_LOST
-from tokbench.results.cells import Cell
-from tokbench.tokenizers.contract import Tokenizer
 
 if TYPE_CHECKING:
-    from tokbench.foundation.progress import Progress
     from tokbench.measuring.encoded_shard import EncodedShard
     from tokbench.results.blocks import LossCause, LossExample, PairComparison, PairMatrix
 
@@ -90,9 +83,8 @@ class Role(StrEnum):
     INEQUALITY = "inequality of premiums"
     PREMIUM_RANGE = "dearest over cheapest language"
     RANK = "rank among the tokenizers"
-    SAME_IDS = "same ids as the reference"
-    SAME_COUNTS = "same counts as the reference"
     ID_COUNTS = "counts of ids"
+    ID_HASHES = "hashes of the ids of documents"
 
 
 class Basis(NamedTuple):
@@ -221,64 +213,3 @@ class FindsLosses(Protocol):
 
     def loss(self, state: Any, /) -> LossSummary | None:
         """Return what a report shows of a group, or ``None`` if nothing is lost."""
-
-
-class TimedOutcome(NamedTuple):
-    """The cells of a timed metric, and what a reader of them must know."""
-
-    cells: list[Cell]
-    notes: list[str]
-    failures: Sequence[Failure] = ()
-    """Those behind failed cells; their tracebacks go to ``Results.tracebacks``."""
-
-
-class TimedText(NamedTuple):
-    """The text of a corpus, or of its held-out part."""
-
-    corpus: str
-    evaluated: bool
-    """``False`` if only the key ``corpora`` of the family names it."""
-    n_bytes: int
-    """In UTF-8."""
-    documents: Iterable[str]
-    """They can be iterated once."""
-    group: str = "*"
-    """The group of the cells; ``*`` for the whole corpus."""
-
-
-class TimedMetric(Protocol):
-    """A metric that measures all tokenizers together, alone on the machine."""
-
-    def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
-    ) -> TimedOutcome:
-        """Measure each tokenizer on each corpus; one that raises gets failed cells. Called for each set of them."""
-
-
-@runtime_checkable
-class TimesGroups(Protocol):
-    """A timed metric that may want the text of every group, too."""
-
-    @property
-    def by_group(self) -> bool:
-        """It gets a :class:`TimedText` for each group after the whole corpus."""
-
-
-@runtime_checkable
-class RefersToOthers(Protocol):
-    """A timed metric that compares each tokenizer with the one whose ids it is declared to give."""
-
-    def refer(self, same_as: Mapping[str, str], /) -> None:
-        """Take note of the tokenizers with a ``same_as``, and the name that each gives."""
-
-
-@runtime_checkable
-class RepeatsInProcesses(Protocol):
-    """A timed metric that may be measured in several fresh processes."""
-
-    @property
-    def processes(self) -> int:
-        """1 or more; each measures everything."""
-
-    def combine(self, outcomes: Sequence[TimedOutcome], /) -> TimedOutcome:
-        """Make one outcome of two or more."""

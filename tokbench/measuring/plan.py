@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Corpus, Survey
@@ -15,6 +15,9 @@ from tokbench.measuring.metric import Metric, Role
 from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec, CountsFile
 from tokbench.tokenizers.options import GivenOptions, Options
+
+if TYPE_CHECKING:
+    from tokbench.measuring.study import StudySpec
 
 DESIGNED: Final = "curated texts: no intervals"
 """The reason why numbers on a designed corpus have no intervals."""
@@ -71,8 +74,12 @@ class Plan:
     """Families with their options; those that a run adds by itself come last."""
     studies: dict[str, Options] = field(default_factory=dict)
     """By name, the options of each study of the run, in the order in which they run."""
+    study_specs: dict[str, StudySpec] = field(default_factory=dict)
+    """By name, what each of them is."""
     bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By family, the corpora that the configuration names for it; the others are measured on all."""
+    only: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By family, the tokenizers that it measures, if not all."""
     reporters: list[ReporterSpec] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -97,9 +104,16 @@ class Plan:
     def names_on(self, corpus: str) -> list[str]:
         return [tokenizer.name for tokenizer in self.tokenizers if corpus in (tokenizer.corpora or (corpus,))]
 
+    def is_timed(self, family: MetricFamily) -> bool:
+        """Tell whether a study measures it alone on the machine, so that its numbers hold for this machine."""
+        return family.study in self.study_specs and self.study_specs[family.study].alone
+
+    def has_own_texts(self, family: MetricFamily) -> bool:
+        return family.study in self.study_specs and self.study_specs[family.study].own_texts
+
     def corpora_of(self, family: MetricFamily) -> list[str]:
         """Return the corpora on which a family is measured; a timed one may be bound to one that is not evaluated."""
-        if family.without_corpus:
+        if self.has_own_texts(family):
             return []
         chosen = self.bound.get(family.name)
         names = self.measured if chosen is None else [name for name in self.corpora if name in chosen]

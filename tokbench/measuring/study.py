@@ -6,23 +6,30 @@ costs itself alone: its reason is in the results, and the exit code of the run s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
+from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, tracebacks
+from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
+from tokbench.measuring.cell import plain_cells
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import OwnTexts
-from tokbench.results.cells import Cell
+from tokbench.results.cells import Cell, Status
 from tokbench.results.study_blocks import BlockType
 from tokbench.tokenizers.options import Options
+
+if TYPE_CHECKING:  # a study that times has the pool itself
+    from tokbench.engine.workers.pool import WorkerPool
 
 J = TypeVar("J", bound=Job)
 T = TypeVar("T")
@@ -45,10 +52,58 @@ class Outcome:
     own_texts: list[OwnTexts] = field(default_factory=list)
     """The round trip of metrics with texts of their own: what loses text is never the best."""
     notes: list[str] = field(default_factory=list)
+    not_ranked: dict[str, str] = field(default_factory=dict)
+    """By tokenizer, why its speed is not measured: it does other work than it is declared to do."""
     failures: list[str] = field(default_factory=list)
     """Reasons why a part of the study is missing; each makes the run fail."""
     tracebacks: dict[str, str] = field(default_factory=dict)
     """By the reason of failed cells, where the code failed."""
+
+
+_PLAIN: Final = {
+    "own_texts": list[OwnTexts],
+    "notes": list[str],
+    "failures": list[str],
+    "not_ranked": dict[str, str],
+    "tracebacks": dict[str, str],
+}
+
+
+def plain_outcome(outcome: object, member: str) -> Outcome:
+    """Return an outcome as plain values, all but its block, or raise a ContractError."""
+    if not isinstance(outcome, Outcome):
+        raise ContractError(f"{member} must return an Outcome, but returned {shown(outcome)}")
+    parts = {name: plain(getattr(outcome, name), kind, name) for name, kind in _PLAIN.items()}
+    return replace(outcome, cells=plain_cells(outcome.cells, f"{member}.cells"), **parts)
+
+
+def joined(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the cells, notes and tracebacks of several outcomes as one."""
+    every = list(outcomes)
+    return Outcome(
+        cells=[cell for one in every for cell in one.cells],
+        notes=[note for one in every for note in one.notes],
+        tracebacks={reason: text for one in every for reason, text in one.tracebacks.items()},
+    )
+
+
+class NoTiming(NamedTuple):
+    """Why a tokenizer is not timed."""
+
+    status: Status
+    reason: str
+
+    @classmethod
+    def of(cls, failure: Failure) -> NoTiming:
+        return cls(Status.of(failure), failure.reason)
+
+
+def absent_cells(missing: Mapping[str, NoTiming], places: Iterable[tuple[str, str, str, str]]) -> Iterator[Cell]:
+    """Yield a cell of each tokenizer that is ``missing`` at each place: corpus, group, metric, unit."""
+    every = list(places)
+    for name, why in missing.items():
+        for corpus, group, metric, unit in every:
+            yield Cell(name, corpus, group, metric, unit=unit, status=why.status, reason=why.reason)
 
 
 class Kept(NamedTuple):
@@ -100,6 +155,17 @@ class StudyContext(Protocol):
     @property
     def ended(self) -> Mapping[str, Failure]:
         """The tokenizers that have ended a process, and are asked no more."""
+
+    @property
+    def not_timed(self) -> Mapping[str, NoTiming]:
+        """The tokenizers that are not timed: not ready, ended, or at other work than they are declared to do."""
+
+    def alone(self, seconds: float | None = None, /) -> AbstractContextManager[WorkerPool]:
+        """Return the pool for a study that is alone on the machine; it ends processes when it needs fresh ones.
+
+        Args:
+            seconds: an answer, after the loading of a tokenizer, may take no longer.
+        """
 
     @property
     def cells(self) -> Sequence[Cell]:
@@ -176,8 +242,15 @@ class StudySpec:
     key: str = ""
     """Of its options in a configuration, such as ``study.mixtures``; empty if metric families ask for it."""
     options: type[Options] = Options
-    unasked: bool = False
-    """Run it with its default options where a configuration does not name it."""
+    due: Callable[[Plan], Collection[str]] = lambda _: ()
+    """Returns the tokenizers for which it runs, with its default options, where a configuration does not name it; a
+    metric that the run adds for it measures these alone."""
+    alone: bool = False
+    """It measures time or memory: after all others, alone on the machine; its numbers hold for this machine."""
+    own_texts: bool = False
+    """Its families are measured on texts of their own, and on no corpus."""
+    trainings: bool = False
+    """Each training of the run has a process to itself, so that its memory is known."""
     block: BlockType[Any] | None = None
     """The type of its block; ``None`` if it gives cells alone."""
     roles: tuple[Role, ...] = ()

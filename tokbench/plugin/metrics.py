@@ -17,8 +17,6 @@ from tokbench.measuring.metric import (
     Measured,
     Metric,
     NotApplicable,
-    TimedOutcome,
-    TimedText,
 )
 from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudyProblem, StudySpec, ask_each
 from tokbench.measuring.sums import SummedMetric, Sums
@@ -49,8 +47,6 @@ __all__ = [
     "StudySpec",
     "SummedMetric",
     "Sums",
-    "TimedOutcome",
-    "TimedText",
     "ask_each",
     "counted",
     "declared",

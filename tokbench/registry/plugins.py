@@ -102,13 +102,12 @@ class Catalogue(Generic[S]):
         self._own = own
 
     def __iter__(self) -> Iterator[S]:
-        """Yield every spec, automatic ones too."""
         return (entry.spec for entry in self._entries.values())
 
     @property
     def entries(self) -> Mapping[str, Registered[S]]:
-        """The specs that a configuration can name, by name: not those that a run adds by itself."""
-        return {name: entry for name, entry in self._entries.items() if not getattr(entry.spec, "automatic", False)}
+        """By name."""
+        return self._entries
 
     def get(self, name: str) -> S:
         """Return the spec of that name.

@@ -14,10 +14,11 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
         "check_counts": "options, tables",
         "local": "options",
     },
-    "MetricFamily": dict.fromkeys(("text", "timed", "isolated", "make"), "options"),
+    "MetricFamily": dict.fromkeys(("text", "make"), "options"),
     "StudySpec": {
         "run": "context, options",
         "check": "plan, options",
+        "due": "plan",
         "outlook": "plan, options",
         "largest": "options",
         "lacks": "metric",

@@ -18,7 +18,6 @@ from tokbench.report.report import Report
 from tokbench.report.sections.losses import Loss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems, short_vocabularies
-from tokbench.report.sections.same_ids import expected_and_got, same_ids
 from tokbench.report.sections.what_ran import durations, partial_sentences
 from tokbench.results.blocks import NOT_SAVED
 from tokbench.tokenizers.facts import CAUTION
@@ -47,13 +46,12 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
         console.print(_text(line, "yellow"))
     _print_answer(report.answer, console)
     _print_table(report, console, verbose=verbose)
-    amiss = _problems(report) + (_same_ids(report) if results.differences else [])
+    amiss = _problems(report)
     amiss += [f"the study {name}: {reason}" for name, reasons in results.failed_studies.items() for reason in reasons]
     amiss += short_vocabularies(results)
     _print_lines(console, amiss, _MOST_LINES if verbose else _MOST_PROBLEMS, "yellow")
     if verbose:
-        same = [] if results.differences else _same_ids(report)
-        for lines in (_losses(losses(report.tables)), same, results.notes, results.from_store, _times(report)):
+        for lines in (_losses(losses(report.tables)), results.notes, results.from_store, _times(report)):
             _print_lines(console, lines, _MOST_LINES)
         for path in sorted(results.written):
             # Paths are not wrapped, so that they can be copied.
@@ -207,16 +205,6 @@ def _times(report: Report) -> list[str]:
     seconds = report.results.durations.reports
     phases = [*durations(report.results), *([("writing reports", duration(seconds))] if seconds is not None else [])]
     return ["; ".join(f"{name} {time}" for name, time in phases)] if phases else []
-
-
-def _same_ids(report: Report) -> list[str]:
-    lines = same_ids(report.tables)
-    for name, entry in {entry.tokenizer: entry for entry in reversed(report.results.differences)}.items():
-        text = visible(entry.first.text, spaces=True) if entry.first else entry.reason or "not shown"
-        expected, got = expected_and_got(entry)
-        place = f"{name}: first in {entry.origin} of {entry.corpus}, {entry.group}: {cut(text, _LONGEST_TEXT)}"
-        lines.append(f"{place}; {entry.same_as}: {expected}; {name}: {got}")
-    return lines
 
 
 def _losses(lost: Sequence[Loss]) -> list[str]:

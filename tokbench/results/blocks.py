@@ -112,8 +112,6 @@ class Durations:
     """Merging the workers' results into cells."""
     studies: dict[str, float] = field(default_factory=dict)
     """By study, its time."""
-    timing: float | None = None
-    """Timing tokenizers, alone on the machine."""
     reports: float | None = None
     """Writing ``results.json`` and the reports; unknown to a report itself."""
 
@@ -330,44 +328,6 @@ class LossInfo:
     """The first of them."""
     causes: list[LossCause] = field(default_factory=list)
     """The causes that take part."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdDifference:
-    """The first place where two tokenizers that should have the same ids differ."""
-
-    position: int
-    """The place, in characters."""
-    text: str
-    """The text from a little before the place on."""
-    expected: list[tuple[int, str]]
-    """``(id, text)`` of the reference's tokens there."""
-    got: list[tuple[int, str]]
-    """The same of the tokenizer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """A tokenizer with other ids than its reference, in one group."""
-
-    tokenizer: str
-    """The tokenizer."""
-    same_as: str
-    """The tokenizer whose ids it should have."""
-    corpus: str
-    """The corpus."""
-    group: str
-    """The group."""
-    compared: int
-    """The number of documents that were compared."""
-    documents: int
-    """The number of those that differ."""
-    origin: str
-    """The first document that differs."""
-    first: IdDifference | None = None
-    """The difference of its ids, if it could be shown."""
-    reason: str = ""
-    """Why it could not be shown; empty if it is."""
 
 
 @dataclass(frozen=True, kw_only=True)

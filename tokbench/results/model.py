@@ -19,7 +19,6 @@ from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.foundation.validation_messages import wrong_value
 from tokbench.results.blocks import (
     CorpusInfo,
-    Difference,
     Durations,
     Environment,
     FamilyInfo,
@@ -42,7 +41,7 @@ from tokbench.results.study_blocks import StudyBlocks
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Final = "tokbench-results/7"
+SCHEMA: Final = "tokbench-results/8"
 
 
 @dataclass(kw_only=True, repr=False)
@@ -74,8 +73,6 @@ class Results:
     """For each tokenizer and group with lossy texts, how many and why."""
     own_texts: list[OwnTexts] = field(default_factory=list)
     """The round trips of metrics' own texts."""
-    differences: list[Difference] = field(default_factory=list)
-    """For each tokenizer with other ids than its reference, where and how."""
     pairs: list[PairComparison] = field(default_factory=list)
     """For each two tokenizers and group, which needs fewer tokens."""
     matrices: list[PairMatrix] = field(default_factory=list)

@@ -5,8 +5,8 @@ from typing import ClassVar
 import pytest
 
 from tokbench.foundation.progress import silent
-from tokbench.measuring.metric import TimedText
-from tokbench.metrics.speed.measure import Speed, SpeedOptions
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.measure import Speed, SpeedOptions
 from tokbench.tokenizers.contract import CountsAlone
 from tokbench_engines.speed.appending import Appending
 from tokbench_engines.speed.counting import Counting
@@ -30,7 +30,7 @@ def no_collection(monkeypatch):
 
 def measured(family, tokenizers, same_as):
     metric = family(SpeedOptions(rounds=4, min_time=1e-9))
-    metric.refer(same_as)
+    metric.same_as = same_as
     documents = [f"document {k}" for k in range(50)]
     outcome = metric.measure(tokenizers, [TimedText("c", True, 600, documents)], silent)
     return {(cell.tokenizer, cell.metric): cell for cell in outcome.cells}

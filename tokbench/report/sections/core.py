@@ -13,13 +13,11 @@ from tokbench.report.sections.overview import overview_document
 from tokbench.report.sections.pairs import pairs_document
 from tokbench.report.sections.problems import problems_document
 from tokbench.report.sections.provenance import provenance_document
-from tokbench.report.sections.same_ids import same_ids_document
 
 CORE_SECTIONS: Final = (
     SectionSpec(name="overview", place=10, build=overview_document, charts=first_pictures),
     SectionSpec(name="groups", place=20, build=groups_document, charts=group_charts),
     SectionSpec(name="pairs", place=40, build=pairs_document),
-    SectionSpec(name="same_ids", place=120, build=same_ids_document),
     SectionSpec(name="losses", place=150, build=losses_document),
     SectionSpec(name="problems", place=160, build=problems_document),
     SectionSpec(name="definitions", place=170, build=definitions_document),

@@ -15,7 +15,6 @@ _STOPPED: Final[Mapping[str, str]] = {
     "training": "while tokenizers were trained; nothing was measured",
     "measuring": "while documents were measured; what follows it, such as timing, was left out",
     "cells": "when all documents were measured; what follows, such as timing, was left out",
-    "timing": "while tokenizers were timed; there are no speeds",
 }
 
 _BEFORE_STUDIES: Final[Mapping[str, str]] = {
@@ -69,13 +68,13 @@ def partial_sentences(results: Results) -> list[str]:
     """Return when a run was stopped, and what to do; nothing for a complete run.
 
     >>> from tokbench.results.blocks import PartialRun
-    >>> partial_sentences(Results(name="r", partial=PartialRun(phase="timing")))[0]
-    'Partial: this run was stopped while tokenizers were timed; there are no speeds.'
+    >>> partial_sentences(Results(name="r", partial=PartialRun(phase="speed")))[0]
+    'Partial: this run was stopped in the study speed; what follows it was left out.'
     """
     if results.partial is None:
         return []
     name = results.partial.phase
-    in_study = f"in the study {name.replace('_', ' ')}; what follows it, such as timing, was left out"
+    in_study = f"in the study {name.replace('_', ' ')}; what follows it was left out"
     phase = _STOPPED.get(name, in_study if name else "before it was complete")
     reason = f" The reason: {results.partial.reason}." if results.partial.reason else ""
     again = "What it had not finished has no numbers. Run it again to measure the rest."
@@ -91,8 +90,7 @@ def durations(results: Results) -> list[tuple[str, str]]:
     """
     phases = {words: getattr(results.durations, name) for name, words in _BEFORE_STUDIES.items()}
     studies = {f"study {name.replace('_', ' ')}": seconds for name, seconds in results.durations.studies.items()}
-    taken = {**phases, **studies, "timing": results.durations.timing}
-    return [(words, duration(seconds)) for words, seconds in taken.items() if seconds is not None]
+    return [(words, duration(seconds)) for words, seconds in (phases | studies).items() if seconds is not None]
 
 
 def _count(number: int, one: str, many: str = "") -> str:

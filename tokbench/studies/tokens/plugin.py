@@ -35,7 +35,7 @@ SPECS: Final = (
         options=ShowOptions,
         check=check,
         run=run,
-        unasked=True,
+        due=lambda plan: [tokenizer.name for tokenizer in plan.tokenizers],
         block=SHOWN_TEXTS,
     ),
     worst_documents.SPEC,

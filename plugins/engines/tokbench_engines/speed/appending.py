@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
-from tokbench.metrics.speed.measure import Raced, Speed, SpeedOptions
-from tokbench.metrics.speed.slices import TimedSlice
 from tokbench.plugin.metrics import Metric, MetricFamily
+from tokbench.studies.speed.measure import Raced, Speed, SpeedOptions
+from tokbench.studies.speed.slices import TimedSlice
 
 STEPS: Final = 16
 
@@ -59,6 +59,7 @@ SPEC: Final = MetricFamily(
     name="appending",
     summary="appends per second to a text whose ids are all needed after each append",
     values=(APPENDS, APPENDS_RATIO),
-    timed=Appending,
+    study="speed",
+    make=Appending,
     options=SpeedOptions,
 )

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar, Final
 
-from tokbench.metrics.speed.measure import Raced, Speed, SpeedOptions
-from tokbench.metrics.speed.slices import TimedSlice
 from tokbench.plugin.metrics import Metric, MetricFamily
+from tokbench.studies.speed.measure import Raced, Speed, SpeedOptions
+from tokbench.studies.speed.slices import TimedSlice
 from tokbench.tokenizers.batch import count_batch
 
 COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
@@ -47,6 +47,7 @@ SPEC: Final = MetricFamily(
     name="counting",
     summary="MB/s of counting tokens, which engines without ids can do, too",
     values=(COUNT, COUNT_RATIO),
-    timed=Counting,
+    study="speed",
+    make=Counting,
     options=SpeedOptions,
 )

@@ -15,14 +15,15 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from tokbench.metrics.speed.conditions import drift_note, machine_notes
-from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
-from tokbench.metrics.speed.copies import FreshCopies
-from tokbench.metrics.speed.slices import MAX_PIECE, shuffled
-from tokbench.metrics.speed.timing import quiet, seconds
 from tokbench.plugin import Options, Progress, Tokenizer, encode_batch
-from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
+from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome
 from tokbench.statistics.quantiles import quantile_interval
+from tokbench.studies.speed.conditions import drift_note, machine_notes
+from tokbench.studies.speed.contender import Contender, Place, outcome_of, take_turns, text_name
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.copies import FreshCopies
+from tokbench.studies.speed.slices import MAX_PIECE, shuffled
+from tokbench.studies.speed.timing import quiet, seconds
 
 SizeName = Literal["100 B", "1 KB", "10 KB", "1 MB"]
 
@@ -128,14 +129,8 @@ class Latency:
     def __init__(self, options: LatencyOptions) -> None:
         self._options = options
 
-    @property
-    def by_group(self) -> bool:
-        return self._options.by_group
-
-    def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
-    ) -> TimedOutcome:
-        outcome, failures = TimedOutcome([], machine_notes("latency")), []
+    def measure(self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress) -> Outcome:
+        cells, notes, every = list[Cell](), machine_notes("latency"), list[_Timed]()
         copies = {size: FreshCopies(tokenizers) for size in self._options.sizes}
         for text in texts:
             place = text_name(text)
@@ -147,11 +142,11 @@ class Latency:
                 progress(f"latency on {place}, {size}", 0, None)
                 with quiet():
                     rounds = self._rounds(timed, data, size)
-                outcome.cells.extend(cell for contender in timed for cell in _cells(contender, size, rounds))
+                cells += [cell for contender in timed for cell in _cells(contender, size, rounds)]
                 speeds = {contender.name: contender.single for contender in timed if not contender.failure}
-                outcome.notes.extend(f"latency on {place}, {size}: {note}" for note in drift_note(speeds))
-                failures += [contender.failure for contender in timed if contender.failure]
-        return outcome._replace(failures=failures)
+                notes += [f"latency on {place}, {size}: {note}" for note in drift_note(speeds)]
+                every += timed
+        return outcome_of(cells, notes, every)
 
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
         options = self._options
@@ -240,6 +235,7 @@ SPEC: Final = MetricFamily(
     name="latency",
     summary="time of one document and of a batch, for 100 B, 1 KB, 10 KB and 1 MB: p50, p95, p99, MB/s",
     values=VALUES,
-    timed=Latency,
+    study="speed",
+    make=Latency,
     options=LatencyOptions,
 )

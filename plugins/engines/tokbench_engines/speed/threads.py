@@ -15,13 +15,14 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.metrics.speed.conditions import machine_notes
-from tokbench.metrics.speed.contender import Contender, take_turns
-from tokbench.metrics.speed.copies import FreshCopies
-from tokbench.metrics.speed.slices import TimedSlice, slices_of
-from tokbench.metrics.speed.timing import quiet, seconds
 from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch
-from tokbench.plugin.metrics import Cell, Metric, MetricFamily, TimedOutcome, TimedText
+from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome
+from tokbench.studies.speed.conditions import machine_notes
+from tokbench.studies.speed.contender import Contender, outcome_of, take_turns
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.copies import FreshCopies
+from tokbench.studies.speed.slices import TimedSlice, slices_of
+from tokbench.studies.speed.timing import quiet, seconds
 
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
@@ -113,10 +114,8 @@ class Threads:
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self._counts = [count for count in _COUNTS if count <= min(options.most, available)]
 
-    def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
-    ) -> TimedOutcome:
-        outcome, failures = TimedOutcome([], machine_notes("threads")), []
+    def measure(self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress) -> Outcome:
+        cells, notes, every = list[Cell](), machine_notes("threads"), list[_Threaded]()
         copies = FreshCopies(tokenizers)
         for text in texts:
             timed = [_Threaded(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
@@ -131,13 +130,13 @@ class Threads:
                     self._rounds([contender for contender in timed if contender.safe], parts, progress)
                 share = parts[1].n_bytes // self._counts[-1]
                 if share < _LEAST_BYTES:
-                    outcome.notes.append(
+                    notes.append(
                         f"threads on {text.corpus}: each thread gets {share / 1e6:.2g} MB at a time, and less than "
                         "1 MB makes threads look worse than they are; use a larger corpus, or a larger max_bytes"
                     )
-            outcome.cells.extend(cell for contender in timed for cell in self._cells(contender))
-            failures += [contender.failure for contender in timed if contender.failure]
-        return outcome._replace(failures=failures)
+            cells += [cell for contender in timed for cell in self._cells(contender)]
+            every += timed
+        return outcome_of(cells, notes, every)
 
     def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[TimedSlice], progress: Progress) -> None:
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret
@@ -173,6 +172,7 @@ SPEC: Final = MetricFamily(
     name="threads",
     summary="MB/s of 1, 2, 4 and 8 threads that share a tokenizer, and their efficiency",
     values=VALUES,
-    timed=Threads,
+    study="speed",
+    make=Threads,
     options=ThreadOptions,
 )

@@ -20,17 +20,19 @@ from pydantic import Field
 
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
-from tokbench.measuring.metric import Metric, Role, TimedOutcome, TimedText
-from tokbench.metrics.speed.conditions import drift_note, machine_notes
-from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
-from tokbench.metrics.speed.copies import FreshCopies, combined
-from tokbench.metrics.speed.slices import TimedSlice, slices_of
-from tokbench.metrics.speed.timing import (
+from tokbench.measuring.metric import Metric, Role
+from tokbench.measuring.study import Outcome
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.studies.speed.conditions import drift_note, machine_notes
+from tokbench.studies.speed.contender import Contender, Place, outcome_of, take_turns, text_name
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.copies import FreshCopies
+from tokbench.studies.speed.slices import TimedSlice, slices_of
+from tokbench.studies.speed.timing import (
     calibrate,
     quiet,
     seconds,
 )
-from tokbench.results.cells import WHOLE, Cell
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, from_lists
 from tokbench.tokenizers.contract import Encoded, Tokenizer, output_of
 from tokbench.tokenizers.options import Options, TokenizerName
@@ -150,23 +152,10 @@ class Speed:
 
     def __init__(self, options: SpeedOptions) -> None:
         self._options = options
-        self._same_as: Mapping[str, str] = {}
+        self.same_as: Mapping[str, str] = {}
 
-    @property
-    def by_group(self) -> bool:
-        return self._options.by_group
-
-    @property
-    def processes(self) -> int:
-        return self._options.processes
-
-    def refer(self, same_as: Mapping[str, str]) -> None:
-        self._same_as = same_as
-
-    def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
-    ) -> TimedOutcome:
-        outcome, failures = TimedOutcome([], machine_notes(self.name)), []
+    def measure(self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress) -> Outcome:
+        cells, all_notes, timed = list[Cell](), machine_notes(self.name), list[Raced]()
         copies = FreshCopies(tokenizers)
         controls = FreshCopies(dict(list(tokenizers.items())[:1]))
         references = FreshCopies({name: tokenizers[name] for name in self._as_lists(tokenizers)})
@@ -182,23 +171,20 @@ class Speed:
                 self._rounds(contenders, control, listed, parts, progress)
             if text.group == WHOLE:
                 notes = _notes(contenders, control)
-                outcome.notes.extend(f"{self.name} on {text_name(text)}: {note}" for note in notes)
+                all_notes += [f"{self.name} on {text_name(text)}: {note}" for note in notes]
             else:
                 floors[text.corpus] |= dict.fromkeys(_floors(contenders, control).values(), text.group)
             for contender in contenders:
-                outcome.cells.extend(_cells(contender, self.values))
-                outcome.cells.extend(self._ratio(contender, [*contenders, *listed]))
-                failures += [contender.failure] if contender.failure else []
-        outcome.notes.extend(
+                cells += _cells(contender, self.values)
+                cells += self._ratio(contender, [*contenders, *listed])
+            timed += contenders
+        all_notes += [
             f"{self.name} on the groups of {corpus}: noise floors up to {max(found):.1%} ({found[max(found)]}); ignore "
             "smaller differences"
             for corpus, found in floors.items()
             if found
-        )
-        return outcome._replace(failures=failures)
-
-    def combine(self, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
-        return combined(self.name, outcomes)
+        ]
+        return outcome_of(cells, all_notes, timed)
 
     def _rounds(
         self,
@@ -225,7 +211,7 @@ class Speed:
             progress(step, number, options.rounds)
 
     def _as_lists(self, tokenizers: Mapping[str, Tokenizer]) -> set[str]:
-        pairs = {name: self._options.reference or self._same_as.get(name, "") for name in tokenizers}
+        pairs = {name: self._options.reference or self.same_as.get(name, "") for name in tokenizers}
         returns = {name: output_of(tokenizer) for name, tokenizer in tokenizers.items()}
         return {
             other
@@ -234,7 +220,7 @@ class Speed:
         }
 
     def _ratio(self, contender: Raced, contenders: Sequence[Raced]) -> Iterator[Cell]:
-        name = self._options.reference or self._same_as.get(contender.name, "")
+        name = self._options.reference or self.same_as.get(contender.name, "")
         if not name or name == contender.name:
             return
         timed = [other for other in contenders if other.name == name]

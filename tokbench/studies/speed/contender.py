@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
-from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.measuring.metric import TimedText
+from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
+from tokbench.measuring.study import Outcome
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.statistics.quantiles import median_interval
+from tokbench.studies.speed.contract import TimedText
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 LEAST_ROUNDS: Final = 6
@@ -78,6 +79,12 @@ class Contender:
 
 
 C = TypeVar("C", bound=Contender)
+
+
+def outcome_of(cells: list[Cell], notes: list[str], contenders: Iterable[Contender]) -> Outcome:
+    """Return an outcome with the tracebacks of those that failed."""
+    failures = [contender.failure for contender in contenders if contender.failure]
+    return Outcome(cells=cells, notes=notes, tracebacks=tracebacks(failures))
 
 
 def take_turns(contenders: Sequence[C], order: random.Random, step: Callable[[C], None]) -> None:

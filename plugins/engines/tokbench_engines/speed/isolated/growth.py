@@ -9,17 +9,19 @@ import random
 import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
 
-from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
-from tokbench.metrics.speed.contender import Place
-from tokbench.metrics.speed.timing import quiet
+from tokbench.foundation.failures import tracebacks
 from tokbench.plugin import Options, Tokenizer
-from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, TimedOutcome, student_t
+from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, Outcome, student_t
+from tokbench.studies.speed.contender import Place
+from tokbench.studies.speed.timing import quiet
+from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]
 
@@ -171,10 +173,8 @@ class Growth:
             repeats.append(TimedSize(len(text.encode()), wall, cpu, _detours(tokenizer) > detours))
         return min(repeats, key=lambda repeat: repeat.wall)
 
-    def finish(
-        self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], _facts: Mapping[str, TrainedIn]
-    ) -> TimedOutcome:
-        outcome = TimedOutcome([], [])
+    def finish(self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], _facts: Mapping[str, TrainedIn]) -> Outcome:
+        outcome = Outcome()
         failures = []
         for name, by_shape in by_tokenizer.items():
             words = []
@@ -195,7 +195,7 @@ class Growth:
                     word = f"{line.word} ({reason})" if reason else line.word
                 words.append((word, shape))
             outcome.notes.append(f"growth: {name}: {_sentence(words)}")
-        return outcome._replace(failures=failures)
+        return replace(outcome, tracebacks=tracebacks(failures))
 
     @staticmethod
     def _reason(sizes: Sequence[TimedSize]) -> str:
@@ -258,6 +258,7 @@ SPEC: Final = MetricFamily(
     name="growth",
     summary="growth of time on stress tests from 1 KB to 1 MB: linear, quadratic, crash or hang, by shape",
     values=VALUES,
-    isolated=Growth,
+    study="isolated",
+    make=Growth,
     options=GrowthOptions,
 )

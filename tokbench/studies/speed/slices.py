@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from tokbench.measuring.metric import TimedText
+from tokbench.studies.speed.contract import TimedText
 
 MAX_PIECE: Final = 4_096
 """In characters; cut at a line end if possible."""

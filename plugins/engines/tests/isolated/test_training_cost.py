@@ -7,9 +7,9 @@ import hungry_trainers
 import pytest
 
 import tokbench
-from tokbench.measuring.isolated_metric import TrainedIn
 from tokbench.results.cells import Status
-from tokbench_engines.speed.footprint import TRAINING, training_cells
+from tokbench_engines.speed.isolated.contract import TrainedIn
+from tokbench_engines.speed.isolated.footprint import TRAINING, training_cells
 
 MB = 10**6
 

@@ -9,7 +9,7 @@ from tokbench.tokenizers.contract import Tokenizer
 
 if TYPE_CHECKING:
     from tokbench.foundation.failures import Failure
-    from tokbench.measuring.metric import TimedOutcome
+    from tokbench.plugin.metrics import Outcome
 
 
 class StepAnswers(NamedTuple):
@@ -57,7 +57,5 @@ class IsolatedMetric(Protocol):
     def measure(self, step: str, load: Callable[[], Tokenizer], /) -> Iterator[Any]:
         """Yield the answers of a step, which can be pickled. What it raises ends the step and is its failure."""
 
-    def finish(
-        self, answers: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn], /
-    ) -> TimedOutcome:
+    def finish(self, answers: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn], /) -> Outcome:
         """Make cells of the answers, by tokenizer and step; ``facts`` has the tokenizers that were trained."""

@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 
 from pydantic import Field
 
+from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.memory import begin_memory_peak, memory_peak, resident_memory
-from tokbench.measuring.isolated_metric import StepAnswers, TrainedIn
-from tokbench.metrics.speed.contender import Place
 from tokbench.plugin import Options, Tokenizer, encode_batch
-from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, TimedOutcome
+from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, Outcome
+from tokbench.studies.speed.contender import Place
+from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 _LEAST_SIZES: Final = 2
 _DOCUMENT_WORDS: Final = 200
@@ -133,9 +134,7 @@ class Footprints:
         peak = memory_peak()
         yield Footprint(took, max(0, after - before), None if peak is None else max(0, peak - before))
 
-    def finish(
-        self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]
-    ) -> TimedOutcome:
+    def finish(self, by_tokenizer: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]) -> Outcome:
         cells, notes, failures = [], [], []
         for name, steps in by_tokenizer.items():
             failed = next((step.failure for step in steps.values() if step.failure), None)
@@ -151,7 +150,7 @@ class Footprints:
             cells += training_cells(name, facts)
             if name in facts and facts[name].earlier:
                 notes.append(f"footprint: time and memory of the training of {name} come from an earlier run")
-        return TimedOutcome(cells, notes, failures)
+        return Outcome(cells=cells, notes=notes, tracebacks=tracebacks(failures))
 
 
 def _cell(place: Place, values: Sequence[float]) -> Cell:
@@ -208,6 +207,7 @@ SPEC: Final = MetricFamily(
     name="footprint",
     summary="seconds and memory to load, to encode and to train, and how training grows with its text: fresh processes",
     values=VALUES,
-    isolated=Footprints,
+    study="isolated",
+    make=Footprints,
     options=FootprintOptions,
 )

@@ -5,35 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal
 
-from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import WorkerContext
-from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.cell import plain_outcome
-from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.isolated_metric import IsolatedMetric, StepAnswers, TrainedIn
-from tokbench.measuring.job import Job
-from tokbench.measuring.metric import TimedOutcome
 from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
+from tokbench.measuring.study import NoTiming, absent_cells, joined, plain_outcome
+from tokbench.plugin import Options
+from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Job, MetricFamily, Outcome, StudyContext
 from tokbench.tokenizers.contract import WarmsUp
-from tokbench.tokenizers.options import Options
-
-
-class TimingSkipped(NamedTuple):
-    """Why a tokenizer has no timings."""
-
-    status: Status
-    reason: str
-
-    @classmethod
-    def of(cls, failure: Failure) -> TimingSkipped:
-        return cls(Status.of(failure), failure.reason)
+from tokbench_engines.speed.isolated.contract import IsolatedMetric, StepAnswers, TrainedIn
 
 
 @dataclass(frozen=True)
@@ -54,11 +36,11 @@ class LoadAlone(Job):
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[Failure | None]:
+    def run(self, context: Any) -> Iterator[Failure | None]:
         with doing("loading", tokenizer=self.name, place=""):
             yield attempt(lambda: self._load(context), "loading")
 
-    def _load(self, context: WorkerContext) -> None:
+    def _load(self, context: Any) -> None:
         tokenizer = context.tokenizer(self.name)
         if isinstance(tokenizer, WarmsUp):
             tokenizer.warm_up()
@@ -84,8 +66,8 @@ class MeasureAlone(Job):
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[tuple[str, Any]]:
-        make = context.registry.metrics.get(self.family).isolated
+    def run(self, context: Any) -> Iterator[tuple[str, Any]]:
+        make = context.family(self.family).make
         assert make is not None
         metric = make(self.options)
         for step in self.steps:
@@ -98,75 +80,59 @@ class MeasureAlone(Job):
                         break
 
 
-def measure_isolated(
-    plan: Plan,
-    prepared: Sequence[PreparedTokenizer],
-    missing: Mapping[str, TimingSkipped],
-    spec: MetricFamily,
-    options: Options,
-    pool: WorkerPool,
-) -> TimedOutcome:
-    """Return the cells of one isolated metric; tokenizers that are ``missing`` get cells that say why.
+def measure_all(context: StudyContext) -> Outcome:
+    """Return the cells of every family of the study; tokenizers that are not timed get cells that say why."""
+    metrics = context.plan.metrics
+    return joined(_measured(context, family, options) for family, options in metrics if family.study == _STUDY)
 
-    Everything is measured on this machine, in processes of their own; the processes of the given pool are ended before.
-    """
-    assert spec.isolated is not None
-    metric = spec.isolated(options)
-    answers: dict[str, dict[str, StepAnswers]] = {}
-    names = [tokenizer.name for tokenizer in prepared]
+
+_STUDY: Final = "isolated"
+
+
+def _measured(context: StudyContext, family: MetricFamily, options: Options) -> Outcome:
+    missing, names = dict(context.not_timed), [tokenizer.name for tokenizer in context.prepared]
     ready = [name for name in names if name not in missing]
-    with _pool_for(plan, metric, pool) as own:
-        for name in ready:
-            own.keep(name, pool.kept[name])
-        for done, name in enumerate(ready):
-            pool.progress(f"{spec.name}, one tokenizer at a time", done, len(ready))
+    outcome = attempt(lambda: _measure(context, family, options, ready), family.name)
+    if isinstance(outcome, Failure):
+        missing |= dict.fromkeys(ready, NoTiming.of(outcome))
+        outcome = Outcome(notes=[outcome.reason], tracebacks=tracebacks([outcome]))
+    places = [(OWN_TEXTS, WHOLE, value.id, value.unit) for value in family.values]
+    absent = absent_cells({name: missing[name] for name in names if name in missing}, places)
+    return joined([outcome, Outcome(cells=[*absent])])
+
+
+def _measure(context: StudyContext, family: MetricFamily, options: Options, names: Sequence[str]) -> Outcome:
+    assert family.make is not None
+    metric = family.make(options)
+    answers = {}
+    with context.alone(plain(metric.seconds, float | None, "seconds")) as pool:
+        pool.end()
+        for done, name in enumerate(names):
+            context.progress(f"{family.name}, one tokenizer at a time", done, len(names))
             steps = plain(metric.steps, tuple[str, ...], "steps")
-            answers[name] = _measure_one(MeasureAlone(spec.name, options, name, steps), metric, own)
-    pool.notes += [note for note in own.notes if note not in pool.notes]
+            answers[name] = _measure_one(MeasureAlone(family.name, options, name, steps), metric, pool)
+        in_process = isinstance(pool, InProcessPool)
     trained = {
         tokenizer.name: TrainedIn(
             tokenizer.train_s,
             tokenizer.train_memory,
             tokenizer.train_bytes,
-            _training_but_for_the_amount(plan, tokenizer.planned),
+            _training_but_for_the_amount(context.plan, tokenizer.planned),
             tokenizer.train_from_store,
         )
-        for tokenizer in prepared
+        for tokenizer in context.prepared
         if tokenizer.train_s is not None
     }
-    outcome = attempt(lambda: plain_outcome(metric.finish(answers, trained), "finish"), spec.name)
-    if isinstance(outcome, Failure):
-        missing = dict.fromkeys(ready, TimingSkipped.of(outcome)) | dict(missing)
-        outcome = TimedOutcome([], [outcome.reason], [outcome])
-    absent = [
-        Cell(
-            name, OWN_TEXTS, WHOLE, value.id, unit=value.unit, status=missing[name].status, reason=missing[name].reason
-        )
-        for name in names
-        if name in missing
-        for value in spec.values
-    ]
-    notes = list(outcome.notes)
-    if isinstance(own, InProcessPool):
-        notes.append(f"{spec.name}: measured in one process, without isolation, as the run has no workers")
-    return outcome._replace(cells=outcome.cells + absent, notes=notes)
+    outcome = plain_outcome(metric.finish(answers, trained), "finish")
+    if in_process:
+        outcome.notes.append(f"{family.name}: measured in one process, without isolation, as the run has no workers")
+    return outcome
 
 
 def _training_but_for_the_amount(plan: Plan, planned: PlannedTokenizer) -> str:
     """Return all that makes a training, except how much of each text was held out."""
     texts = [(entry.source, entry.options) for entry in map(plan.config.corpora.__getitem__, planned.train_on)]
     return json.dumps([planned.spec.name, planned.raw_options, planned.vocab_size, texts], sort_keys=True, default=str)
-
-
-def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPool:
-    pool.end()
-    if isinstance(pool, InProcessPool):
-        return InProcessPool(pool.progress)
-    limits = plan.config.limits
-    seconds = plain(metric.seconds, float | None, "seconds")
-    if seconds is not None:
-        limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
-    return ProcessPool(1, limits, pool.progress, environment=ONE_THREAD)
 
 
 def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) -> dict[str, StepAnswers]:

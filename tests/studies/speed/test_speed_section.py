@@ -7,9 +7,9 @@ from dataclasses import replace
 from document_tree import nodes_of
 from report_data import build
 
-from tokbench.metrics.speed.section import speed_panes
 from tokbench.report.document import Table
 from tokbench.report.tables import CellTables
+from tokbench.studies.speed.section import speed_panes
 
 
 def test_speed_is_sorted_and_rests_on_rounds():

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tokbench.foundation.visible_text import visible
-from tokbench.measuring.metric import Role
+from tokbench.report.answer.line import AnswerLine
 from tokbench.report.document import Bullets, Column, Name, Node, Paragraph, Row, Section, Table, TextCell
+from tokbench.report.escaping import cut
+from tokbench.report.section import SectionSpec
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import Difference
 from tokbench.results.cells import WHOLE
+from tokbench.studies.same_ids.block import DIFFERENCES, Difference
+from tokbench.studies.same_ids.metric import SAME_COUNTS, SAME_IDS
 
 _COLUMNS = (
     *(Column(name) for name in ("tokenizer", "same as", "corpus", "group")),
@@ -26,7 +30,7 @@ _EXPLANATION = (
 
 def same_ids_document(tables: CellTables) -> Section | None:
     """Return the section as a document; ``None`` without ``same_as``."""
-    sentences, differences = same_ids(tables), tables.results.differences
+    sentences, differences = _sentences(tables), _differences(tables)
     if not sentences and not differences:
         return None
     nodes: list[Node] = [
@@ -44,12 +48,12 @@ def _row(entry: Difference) -> Row:
     position = f"{first.position:,}" if first else "unknown"
     counts = f"{entry.documents:,}", f"{entry.compared:,}"
     text = visible(first.text, spaces=True) if first else visible(entry.reason or "not shown")
-    excerpts = (TextCell(line=Name(shown), look="text") for shown in (text, *expected_and_got(entry)))
+    excerpts = (TextCell(line=Name(shown), look="text") for shown in (text, *_expected_and_got(entry)))
     origin = TextCell(line=entry.origin, look="prose")
     return Row([entry.tokenizer, entry.same_as, entry.corpus, entry.group, *counts, origin, position, *excerpts])
 
 
-def expected_and_got(entry: Difference) -> list[str]:
+def _expected_and_got(entry: Difference) -> list[str]:
     """Return the tokens of the first document that differs, as expected and as they are, made visible."""
     first = entry.first
     return [_tokens(first.expected if first else ()), _tokens(first.got if first else ())]
@@ -59,17 +63,17 @@ def _tokens(tokens: Sequence[tuple[int, str]]) -> str:
     return " ".join(f"{visible(text, spaces=True)}·{number}" for number, text in tokens) or "no token"
 
 
-def same_ids(tables: CellTables) -> list[str]:
+def _sentences(tables: CellTables) -> list[str]:
     """Return a sentence for each tokenizer that is declared to share a vocabulary, and corpus that was not verified."""
-    results, lines = tables.results, []
-    for name, info in results.tokenizers.items():
+    lines = []
+    for name, info in tables.results.tokenizers.items():
         if not (other := info.same_as):
             continue
-        counts = info.returns == "counts"
-        metric, what = tables.with_role(Role.SAME_COUNTS if counts else Role.SAME_IDS), "counts" if counts else "ids"
-        cells = [cell for corpus in tables.corpora if (cell := tables.cell(metric, corpus, WHOLE, name))]
+        what = _compared(tables, name)
+        metric = SAME_COUNTS if what == "counts" else SAME_IDS
+        cells = [cell for corpus in tables.corpora if (cell := tables.cell(metric.id, corpus, WHOLE, name))]
         compared = sum(cell.n for cell in cells)
-        differing = sum(entry.documents for entry in results.differences if entry.tokenizer == name)
+        differing = sum(entry.documents for entry in _differences(tables) if entry.tokenizer == name)
         if differing:
             share = f"{differing:,} of {compared:,} documents"
             lines.append(f"{name}: other {what} than {other} in {share}; not ranked on speed")
@@ -77,3 +81,33 @@ def same_ids(tables: CellTables) -> list[str]:
             lines.append(f"{name}: the {what} of {other} in all {compared:,} documents that were compared")
         lines += [f"{name}: not verified on {cell.corpus}: {cell.reason}" for cell in cells if cell.value is None]
     return lines
+
+
+def _compared(tables: CellTables, name: str) -> str:
+    return "counts" if tables.tokenizer(name).returns == "counts" else "ids"
+
+
+def _differences(tables: CellTables) -> list[Difference]:
+    return tables.results.studies.get(DIFFERENCES) or []
+
+
+def _answer(tables: CellTables) -> Iterator[AnswerLine]:
+    """Yield a line with the first difference of each tokenizer, if there is one."""
+    said = []
+    differences = _differences(tables)
+    for name, entry in {entry.tokenizer: entry for entry in reversed(differences)}.items():
+        documents = sum(each.documents for each in differences if each.tokenizer == name)
+        text = visible(entry.first.text, spaces=True) if entry.first else entry.reason or "not shown"
+        expected, got = _expected_and_got(entry)
+        said.append(
+            f"{name} is not ranked on speed: its {_compared(tables, name)} differ from {entry.same_as}'s in "
+            f"{documents:,} documents, first in {entry.origin}: {cut(text, _LONGEST)}; "
+            f"{entry.same_as}: {expected}; {name}: {got}."
+        )
+    if said:
+        yield AnswerLine("Same ids", tuple(said))
+
+
+_LONGEST: Final = 40
+
+SECTION: Final = SectionSpec(name="same_ids", place=120, build=same_ids_document, answer=_answer)

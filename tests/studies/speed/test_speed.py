@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.measuring.metric import TimedText
-from tokbench.metrics.speed.measure import Speed, SpeedOptions
-from tokbench.metrics.speed.slices import slices_of
 from tokbench.plugin import from_lists
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.measure import Speed, SpeedOptions
+from tokbench.studies.speed.slices import slices_of
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +99,7 @@ class Arrays(Lists):
 
 def measured(tokenizers, same_as=None, **options):
     metric = Speed(SpeedOptions(rounds=4, min_time=1e-9, **options))
-    metric.refer(same_as or {})
+    metric.same_as = same_as or {}
     documents = [f"document {k}" for k in range(50)]
     outcome = metric.measure(tokenizers, [TimedText("c", True, 600, documents)], silent)
     return {(cell.tokenizer, cell.metric): cell for cell in outcome.cells}, outcome

@@ -8,9 +8,10 @@ from dataclasses import replace
 from itertools import chain
 
 from tokbench.foundation.failures import doing
-from tokbench.measuring.metric import TimedOutcome, TimedText
-from tokbench.metrics.speed.timing import LEAST_PROCESSES, mean_of_processes
+from tokbench.measuring.study import Outcome, joined
 from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.studies.speed.contract import TimedText
+from tokbench.studies.speed.timing import LEAST_PROCESSES, mean_of_processes
 from tokbench.tokenizers.batch import fresh_copies
 from tokbench.tokenizers.contract import Tokenizer
 
@@ -18,7 +19,6 @@ from tokbench.tokenizers.contract import Tokenizer
 class FreshCopies:
     """Copies that have not seen the text: one set for all groups, which share no text.
 
-    >>> from tokbench.plugin.metrics import TimedText
     >>> copies = FreshCopies({"a": [1]})  # any object will do
     >>> whole, en, fr = (copies.for_text(TimedText("c", True, 9, [], group)) for group in ("*", "en", "fr"))
     >>> whole["a"] is en["a"], en["a"] is fr["a"]
@@ -41,17 +41,14 @@ class FreshCopies:
         return copies
 
 
-def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
+def combined(family: str, outcomes: Sequence[Outcome]) -> Outcome:
     """Return geometric means; a value that is missing in one process is missing."""
     places = dict.fromkeys((c.tokenizer, c.corpus, c.group, c.metric) for one in outcomes for c in one.cells)
     known = [{(c.tokenizer, c.corpus, c.group, c.metric): c for c in one.cells} for one in outcomes]
     cells = [_mean([one[place] for one in known if place in one], len(outcomes)) for place in places]
     notes = [f"{family}: every value is the mean of {len(outcomes)} fresh processes, its interval is over processes"]
-    return TimedOutcome(
-        cells,
-        notes + _notes([one.notes for one in outcomes]),
-        [failure for one in outcomes for failure in one.failures],
-    )
+    noted = notes + _notes([one.notes for one in outcomes])
+    return Outcome(cells=cells, notes=noted, tracebacks=joined(outcomes).tracebacks)
 
 
 def _notes(noted: Sequence[Sequence[str]]) -> list[str]:

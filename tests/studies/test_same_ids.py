@@ -1,7 +1,6 @@
 """Tokenizers that are declared the same: compared on every document, and not ranked on speed if they differ."""
 
 import io
-import re
 
 import numpy as np
 import pytest
@@ -9,19 +8,16 @@ from rich.console import Console
 from shared_fixtures import cell, problems
 
 import tokbench
-from tokbench.config.read import read_config
-from tokbench.corpus.contract import Document
-from tokbench.corpus.shards import Shard
-from tokbench.engine.check import check
-from tokbench.engine.same_ids import SameIds
-from tokbench.engine.workers.pool import InProcessPool
+from tokbench.engine.reports import report_of
 from tokbench.formats import html, markdown
-from tokbench.foundation.progress import silent
 from tokbench.notebook.results import NotebookResults
-from tokbench.report.report import Report
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import Difference, IdDifference
 from tokbench.results.cells import Status
+from tokbench.studies.same_ids.block import DIFFERENCES, Difference, IdDifference
+from tokbench.studies.same_ids.compare import compare_group
+from tokbench.studies.same_ids.metric import HashedShard, HashesOfIds, hashes
+from tokbench.tokenizers.batch import from_lists
+from tokbench.tokenizers.options import Options
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
 
@@ -50,7 +46,7 @@ def test_equal_ids_are_verified_and_timed(write_config, lines, faulty):
     assert of(results, "second", "same_ids", "q").n == 30
     assert of(results, "first", "same_ids").status == Status.NOT_APPLICABLE
     assert of(results, "second", "encode_mb_per_s").value > 0
-    assert results.differences == []
+    assert results.studies.get(DIFFERENCES) == []
     assert results.metrics["same_ids"].unit == "share of documents"
     assert "- second: the ids of first in all 60 documents that were compared\n" in markdown.render(results)
 
@@ -61,7 +57,7 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty)
     assert of(results, "second", "same_ids", "p").value == 1
     assert of(results, "second", "same_ids", "q").value == 25 / 30
     assert of(results, "second", "same_ids").value == 55 / 60
-    [found] = results.differences
+    [found] = results.studies.get(DIFFERENCES)
     first = IdDifference(
         position=5,
         text="x5 b ca",
@@ -93,8 +89,8 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     assert row in markdown.render(results)
     assert "<bdi>b·98 ␣·32 a·97 c·99</bdi>" in html.render(results)
     console = Console(width=120, file=io.StringIO())
-    summary(Report(results), console)
-    assert re.search(r"first: b·98 ␣·32 c·99 a·97;\s+second: b·98 ␣·32 a·97 c·99", console.file.getvalue())
+    summary(report_of(results), console)
+    assert "first: b·98 ␣·32 c·99 a·97; second: b·98 ␣·32 a·97 c·99." in " ".join(console.file.getvalue().split())
 
 
 def test_one_that_fails_is_not_verified(write_config, lines, faulty):
@@ -105,6 +101,25 @@ def test_one_that_fails_is_not_verified(write_config, lines, faulty):
     assert found.status == Status.NOT_APPLICABLE
     assert found.reason == "some documents have no ids of first or of the tokenizer itself"
     assert f"- second: not verified on c: {found.reason}\n" in markdown.render(results)
+
+
+def test_counts_are_compared_where_a_tokenizer_has_no_ids(write_config, lines, faulty, stored):
+    tokenizers = "  first: {backend: utf8_bytes}\n  counts: {backend: Counts, same_as: first}\n"
+    path = write_config(lines, f"{tokenizers}  wrong: {{backend: CountsWrong, same_as: first}}", SPEED)
+    results = tokbench.run(path, workers=0)
+    assert of(results, "counts", "same_counts").value == 1
+    assert of(results, "wrong", "same_counts").value == 55 / 60
+    assert of(results, "wrong", "same_counts", "q").value == 25 / 30
+    assert {c.tokenizer for c in results.cells if c.metric == "same_ids"} == {"first"}
+    assert (
+        of(results, "wrong", "encode_mb_per_s").reason
+        == "not ranked: its counts differ from first's in 5 of 60 documents"
+    )
+    [difference] = results.studies.get(DIFFERENCES)
+    assert (difference.tokenizer, difference.documents, difference.first) == ("wrong", 5, None)
+    assert "8 tokens instead of 7" in difference.reason
+    assert "- wrong: other counts than first in 5 of 60 documents" in markdown.render(results)
+    assert of(tokbench.run(path, workers=0), "wrong", "same_counts") == of(results, "wrong", "same_counts")
 
 
 def test_a_reference_that_is_not_there(write_config, lines, faulty):
@@ -135,20 +150,32 @@ def test_what_cannot_be_compared_is_refused_in_place(write_config):
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_the_first_document_that_differs_is_that_of_the_text_whichever_shard_comes_first(write_config, lines, order):
+def test_the_first_that_differs_is_that_of_the_text_whichever_shard_comes_first(order):
     """The second document is the first of four that differs; in the second shard all do."""
-    tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: utf16_units, same_as: first}"
-    with InProcessPool(silent) as pool:
-        _, plan, _ = check(read_config(write_config(lines, tokenizers)), pool)
-        same_ids = SameIds(plan, ["first", "second"])
-        texts = ["equal", "é one", "é two", "é three"]
-        documents = [Document(text, "q", str(number), f"q:{number}") for number, text in enumerate(texts)]
-        shards = [Shard("c", "q", first, documents[first : first + 2], by_key=False) for first in (0, 2)]
-        got = np.array([[7, 2], [3, 4]], dtype=np.uint64)
-        for number in order:
-            same_ids.take(shards[number], "first", np.array([[7, 1], [9, 1]], dtype=np.uint64))
-            same_ids.take(shards[number], "second", np.column_stack([got[number], [1, 1]]).astype(np.uint64))
-        same_ids.finish(pool)
-    [difference] = same_ids.differences
-    assert (difference.origin, difference.documents, difference.compared) == ("q:1", 3, 4)
-    assert difference.first.text == "é one"
+    metric = HashesOfIds(Options())
+
+    def group(*ids):
+        encoded = [from_lists([[one], [other]]) for one, other in (ids[:2], ids[2:])]
+        shards = [{2 * k: HashedShard(hashes(encoded[k]), np.ones(2), np.arange(2), None)} for k in order]
+        return metric.merge(*shards)
+
+    found = compare_group(group(7, 9, 1, 1), group(7, 2, 3, 4))
+    assert (found.first, found.differing, found.sums.documents) == (1, 3, 4)
+
+
+def test_same_ids_are_compared_where_both_are_measured(write_config):
+    corpora = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true}
+  code: {source: sample, part: code, groups: [go]}"""
+    tokenizers = """  one: {backend: utf8_bytes}
+  same: {backend: utf8_bytes, same_as: one, corpora: [prose]}
+  third: {backend: utf8_bytes, same_as: part}
+  part: {backend: utf8_bytes, corpora: [code]}"""
+    results = tokbench.run(write_config(corpora=corpora, tokenizers=tokenizers), workers=0)
+    same = {(c.tokenizer, c.corpus): c.value for c in results.cells if c.metric == "same_ids" and c.group == "*"}
+    assert same == {
+        ("one", "prose"): None,
+        ("one", "code"): None,
+        ("same", "prose"): 1.0,
+        ("third", "code"): 1.0,
+        ("part", "code"): None,
+    }

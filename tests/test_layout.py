@@ -2,8 +2,10 @@
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 from tokbench.registry.plugins import load_registry
@@ -157,3 +159,8 @@ def test_few_mappings_hold_anything():
     files = [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in PLUGINS]
     assert len(files) > 200
     assert sum(path.read_text(encoding="utf-8").count("dict[str, Any]") for path in files) <= 20
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    graph = grimp.build_graph("tokbench", "tokbench_plugins", exclude_type_checking_imports=True)
+    TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}).prepare()

@@ -121,7 +121,8 @@ def _check_values(
     expected = {
         metric.id
         for metric in family.values
-        if (group == WHOLE if metric.whole else group in {*_GROUPS, WHOLE})
+        if not family.study
+        and (group == WHOLE if metric.whole else group in {*_GROUPS, WHOLE})
         and (not metric.needs or isinstance(tokenizer, metric.needs))
     }
     assert expected <= values.keys() <= {metric.id for metric in family.values}, f"metrics of {family.name}: {values}"

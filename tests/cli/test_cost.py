@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from test_missing_library import without, without_splintr  # noqa: F401 - fixtur
 
 import tokbench.sources.sample
 from tokbench.cli.main import tokbench as commands
+from tokbench.cost.text_cost import TextCost, _merged
 from tokbench.foundation.errors import InputError
+from tokbench.measuring.round_trip import Loss
 from tokbench.registry.local_names import DOWNLOAD, local_names
 from tokbench.registry.plugins import load_registry
 from tokbench.terminal.number_table import print_numbers
@@ -86,18 +89,43 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     assert "--json" in more
 
 
-@pytest.mark.slow
-def test_a_tokenizer_that_loses_text_is_below_and_never_the_measure(files, data):
-    t5 = data / "spm" / "t5_base.model"
-    body = json.loads(invoke(files[1], "-t", f"{t5},utf8_bytes", "--json").stdout)
-    first, second = body["tokenizers"]
-    assert (first["tokenizer"], second["tokenizer"]) == ("utf8_bytes", str(t5))
-    assert second["tokens"] < first["tokens"]
-    assert (second["round_trip"], second["relative"] < 1, body["reference"]) == ("lossy", True, "utf8_bytes")
-    assert second["characters_lost"] > 0.01
-    shown = invoke(files[1], "-t", t5).stdout
-    assert "‡" in shown
-    assert "1.00 is none" in shown
+@pytest.mark.parametrize(
+    ("names", "reference", "order", "base"),
+    [
+        (["rewritten:x", "utf8_bytes"], "", ["utf8_bytes", "rewritten:x"], "utf8_bytes"),
+        (["utf8_bytes", "rewritten:x"], "rewritten:x", ["utf8_bytes", "rewritten:x"], "rewritten:x"),
+        (["rewritten:x"], "", ["rewritten:x"], None),
+        (["rewritten:x", "rewritten:é"], "", ["rewritten:é", "rewritten:x"], None),
+    ],
+)
+def test_what_loses_text_is_last_and_not_the_measure(install, tmp_path, names, reference, order, base):
+    install("lossy_backends")
+    (tmp_path / "a.txt").write_text("xé" * 50, encoding="utf-8")
+    measure = ["--reference", reference] if reference else []
+    body = json.loads(invoke(tmp_path / "a.txt", "-t", ",".join(names), *measure, "--json").stdout)
+    assert [row["tokenizer"] for row in body["tokenizers"]] == order
+    lossy = body["tokenizers"][-1]
+    assert (lossy["tokens"], lossy["round_trip"], lossy["characters_lost"]) == (50, "lossy", 0.5)
+    assert body["reference"] == base
+    assert lossy["relative"] == {"utf8_bytes": 50 / 150, "rewritten:x": 1, None: None}[base]
+    assert "‡" in invoke(tmp_path / "a.txt", "-t", ",".join(names)).stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "rows"),
+    [
+        ({}, 1),
+        ({"vocab_size": 1010}, 1),  # padding
+        ({"vocab_size": 1011}, 2),
+        ({"ids": "other"}, 2),
+        ({"loss": Loss(exact=False)}, 2),
+    ],
+)
+def test_equal_ids_losses_and_near_sizes_share_a_row(change, rows):
+    one = TextCost(tokenizer="a", tokens=(4,), vocab_size=1000, ids="same", loss=Loss(exact=True))
+    assert len(_merged([one, replace(one, tokenizer="b", **change)])) == rows
+    unknown = replace(one, ids="")  # of one that only counts
+    assert len(_merged([unknown, replace(unknown, tokenizer="b")])) == 2
 
 
 @pytest.mark.slow

@@ -31,5 +31,7 @@ class Rewritten:
 
 @tokbench.plugin.hookimpl
 def register_backends(register):
-    spec = tokbench.plugin.BackendSpec(name="rewritten", summary="rewrites", load=Rewritten, load_options=Options)
+    spec = tokbench.plugin.BackendSpec(
+        name="rewritten", summary="rewrites", load=Rewritten, load_options=Options, main="old"
+    )
     register(spec)

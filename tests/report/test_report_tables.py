@@ -18,7 +18,7 @@ from tokbench.report.document import Table
 from tokbench.report.sections.losses import losses
 from tokbench.report.sections.overview import main_columns, overview_document
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo
+from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 
@@ -63,6 +63,17 @@ def test_best_follows_the_direction():
     assert best(run(*cells)) == {"d"}
     assert best(run(*cells, direction="lower")) == {"a"}
     assert best(run(*cells, direction="none")) == set()
+
+
+RETURNS = {"a": "lists", "b": "lists", "d": "arrays", "e": "arrays"}
+
+
+@pytest.mark.parametrize(("by_output", "expected"), [(True, {"b", "e"}), (False, {"e"})])
+def test_engines_that_return_arrays_are_compared_with_their_own(by_output, expected):
+    results = run(*(cell(name, value) for name, value in zip("abde", (1.0, 2.0, 3.0, 4.0), strict=True))).results
+    results.metrics["m"] = replace(results.metrics["m"], by_output=by_output)
+    results.tokenizers |= {name: TokenizerInfo(backend="b", returns=returns) for name, returns in RETURNS.items()}
+    assert best(CellTables(results)) == expected
 
 
 def test_labels_do_not_cover_one_another():

@@ -260,8 +260,8 @@ class CellTables:
         return set[str]().union(*map(self._level_in, shaped))
 
     def _level_in(self, pool: Sequence[Cell]) -> set[str]:
-        # One alone cannot be compared, and where most are equal bold says nothing.
-        if len(pool) < 2 or 2 * sum(cell.value == pool[0].value for cell in pool) > len(pool):  # noqa: PLR2004
+        # Where most are equal, or one is alone, bold says nothing.
+        if 2 * sum(cell.value == pool[0].value for cell in pool) > len(pool):
             return set()
         # Holm's correction multiplies the p-values of the nearest ones, which are the largest, by their own number.
         numbers = {cell.tokenizer: [self.number(cell)] for cell in pool[:MOST_TOKENIZERS]}

@@ -21,7 +21,7 @@ COMMANDS = {
     "report run -o out": 40_000,
     "new quickstart -o out/x.yaml": 400,
     "bytes gpt-2 -o out/x.npy": 200_000,
-    "train --backend regex_bpe:gpt4 --text run --vocab-size 300 -o out/x.json --no-store": 4_000,
+    "train --backend regex_bpe:gpt4 --text texts.txt --vocab-size 300 -o out/x.json --no-store": 4_000,
     "count texts.txt -o out/x.counts": 400,
     "pin run.yaml -o out/x.lock --no-store": 400,
 }

@@ -15,7 +15,7 @@ class AnswerLine:
     """One line of an answer: what it is about, and sentences; ``ranks`` if these say who uses the fewest tokens.
 
     ``leads`` is the number of its first sentences that are a pick with its margin. A report begins with those of the
-    line that has the most.
+    line that has the most, of equals with those of a verdict before those of a ranking.
     """
 
     label: str

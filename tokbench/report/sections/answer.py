@@ -38,7 +38,8 @@ def answer_document(tables: CellTables, answer: Answer, leads: Sequence[Node] = 
     ``leads`` come after the sentences.
     """
     doubts = list(distrust(tables))
-    pick = max(answer.lines, key=lambda line: line.leads, default=None) if answer.text else None
+    # A verdict on sizes answers more than a ranking.
+    pick = max(answer.lines, key=lambda line: (line.leads, not line.ranks), default=None) if answer.text else None
     nodes: list[Node] = [Paragraph(answer.text, "headline")] if answer.text else []
     if pick and pick.leads:
         both = {PUBLISHED, OWN}.issubset(line.label for line in answer.lines)

@@ -46,6 +46,7 @@ def test_what_is_made_from_the_code_is_up_to_date(path, name):
     assert tables.section(text, name) == tables.made(name), "write it again with: python .ci/readme_tables.py"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_vocabularies_at_equal_size_are_those_of_a_run(tmp_path_factory):
     for module in ("mistral_common", "splintr"):

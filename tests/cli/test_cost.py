@@ -136,6 +136,7 @@ def test_names_without_a_proof_are_marked(files):
     assert {line.split()[0] for line in lines if "(unverified" in line} == {"qwen-3.5"}
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_equal_ids_share_a_row(files):
     pytest.importorskip("splintr")
@@ -155,6 +156,7 @@ def test_names_whose_package_is_missing_are_left_out():
     assert {"qwen-3", "glm-4"} <= set(left_out["needs splintr-rs: pip install 'tokbench[fast]'"])
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_would_be_downloaded_is_left_out(files, tmp_path, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "nothing"))

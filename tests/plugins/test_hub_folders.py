@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(find_spec("transformers") is None, reason="needs
 NOTHING_READ = ("Couldn't instantiate the backend tokenizer", "no vocabulary")
 
 
-@pytest.mark.parametrize("number", [12, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [12, pytest.param(300, marks=[pytest.mark.slow, pytest.mark.nightly])])
 def test_every_door_gives_one_answer(number, tmp_path):
     kinds = hub_folders.folders(number, tmp_path)
     repositories = {

@@ -79,7 +79,7 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
     results = tokbench.run(path, tmp_path / "out")
     body = plain((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert all(body[name] for name in ("losses", "pairs", "states_file"))
-    assert set(body["studies"]) == {"vocabulary_size", "tokens"}
+    assert set(body["studies"]) == {"same_ids", "vocabulary_size", "tokens"}
     schema = json_schema(BLOCKS)
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(body, schema)

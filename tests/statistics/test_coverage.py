@@ -163,6 +163,7 @@ _NO_METHOD = ("1 % giants", "paragraphs", "0.1 % of", "Pareto 1.1", "Pareto 1.5,
 """Populations of which a sample does not show what matters: one paragraph of 40,854 is 757 kB of tables."""
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_population(data):
     """The table of the README, and its limits."""

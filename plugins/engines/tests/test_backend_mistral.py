@@ -56,7 +56,7 @@ def test_tekken_is_what_the_library_makes_of_it():
     texts = TEXTS + hostile() + ["[INST] <s> </s> [/INST] <SPECIAL_20>", " ".join(tokenizer.special_ids)]
     assert [tokenizer.encode(text) for text in texts] == [theirs.encode(text, bos=False, eos=False) for text in texts]
     assert tokenizer.vocab_size == theirs.n_words == 131072
-    assert list(tokenizer.special_ids.values()) == list(range(theirs.num_special_tokens)) == list(range(1000))
+    assert sorted(tokenizer.special_ids.values()) == list(range(theirs.num_special_tokens)) == list(range(1000))
     assert all(theirs.get_special_token(special) == i for special, i in tokenizer.special_ids.items())
     from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy
 

@@ -22,7 +22,7 @@ from tokbench_executors.remote import _IDLE
 from tokbench_executors.surroundings import Surroundings
 
 README = Path(__file__).parents[1] / "README.md"
-CORPUS = "  c: {source: text, path: 't*.txt', document: line}"
+CORPUS = "  c: {source: text, path: 't*.txt', document: line, group: '{stem}'}"
 METRICS = "[compression, fertility, roundtrip]"
 THREADS = "concurrent.futures:ThreadPoolExecutor(2)"
 EXECUTORS = {
@@ -83,7 +83,7 @@ def test_a_worker_that_differs_is_an_error_before_anything_is_measured(answer, s
 @pytest.fixture
 def texts(tmp_path, install, monkeypatch):
     install("faulty_backends", "harmful_backends", "slow_backends")
-    parts = "baselines,corpora,futures,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends"
+    parts = "baselines,corpora,futures,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends,speed"
     monkeypatch.setenv("TOKBENCH_PLUGINS", parts)
     for k in range(12):
         (tmp_path / f"t{k:02}.txt").write_text(f"a{'c' * k}\ntext {k} of all\n", encoding="utf-8")

@@ -120,6 +120,7 @@ def test_faults_of_a_file_have_their_place(tmp_path):
     assert CliRunner().invoke(command, [str(path), "-t", "m"]).exit_code == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_published_names_are_tried():
     found = bills([*rows("gpt-4o", 7, model="a"), *rows("gemma-3", 5, NFKC, model="b")])

@@ -66,6 +66,7 @@ def test_no_room_is_refused():
         budget("utf8_bytes", "utf8_bytes", {}, limit=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(("cut_by", "embed_by", "limit"), [("gpt-4o", "modernbert", 66), ("gpt-4o", "llama-2", 128)])
 def test_held_out_chunks_overflow_within_the_claim(data, cut_by, embed_by, limit):

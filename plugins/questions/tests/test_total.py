@@ -156,6 +156,7 @@ class Remembering:
         return Encoded(np.zeros(offsets[-1], dtype=np.uint32), offsets)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_interval_covers_the_truth_of_ten_corpora(data, tmp_path):
     tokenizer, repeats, covered = Remembering(tokbench.load("gpt-4o")), 200, []

@@ -21,7 +21,7 @@ def many(tmp_path_factory):
 def test_very_many_files_are_one_group_and_a_note_says_so(write_config, many, source, suffix):
     results = tokbench.run(write_config(f"  c: {{source: {source}, path: '{many}/*.{suffix}'}}"), workers=0)
     assert results.corpora["c"].groups == {"files": 301}
-    note = "corpus c: 301 files are one group, 'files', because their names are no languages; for a group of each file "
+    note = "corpus c: 301 files are one group, 'files', because their names tell no language; for a group of each file "
     assert f"{note}write group: '{{stem}}'" in results.notes
 
 

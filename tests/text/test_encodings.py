@@ -3,6 +3,7 @@
 import pytest
 
 from tokbench.foundation.errors import InputError
+from tokbench.sources.rows import CsvOptions, RowFiles
 from tokbench.sources.text import TextOptions, TextSource
 from tokbench.text.encodings import known_encoding
 
@@ -65,3 +66,19 @@ def test_another_encoding_than_named(tmp_path):
 def test_what_is_no_encoding_of_text(name, message):
     with pytest.raises(ValueError, match=message):
         known_encoding(name)
+
+
+@pytest.mark.parametrize(("errors", "expected"), [("replace", "a\ufffdb"), ("skip", "ab")])
+@pytest.mark.parametrize(("name", "head"), [("a.txt", b""), ("a.csv", b"text\n")])
+def test_bytes_that_a_named_encoding_lacks_are_counted(tmp_path, errors, expected, name, head):
+    path = tmp_path / name
+    path.write_bytes(head + b"a\x81b\n" * 2)
+    options = {"path": path, "encoding": "cp1252", "errors": errors}
+    if name == "a.txt":
+        source = TextSource(TextOptions(document="line", **options))
+    else:
+        source = RowFiles("csv", CsvOptions(**options))
+    assert [document.text.rstrip("\n") for document in source.documents()] == [expected] * 2
+    [note] = [note for note in source.notes if "bytes" in note]
+    assert ": 2, the first at " in note
+    assert f"{name}:" in note

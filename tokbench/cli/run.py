@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     default="",
     help="How the work is done: inprocess (in this process), workers (in worker processes), or with one of 'tokbench "
-    "list executors', such as futures, for those of any library [default: workers].",
+    "list executors', such as futures, for workers of any library [default: workers].",
 )
 @click.option(
     "--scheduler",

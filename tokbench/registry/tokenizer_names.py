@@ -91,7 +91,7 @@ class Grammar:
         if backend in backends.entries:
             spec = backends.get(backend)
             return Resolved(backend, self._load_options(spec, name, value) if colon else {})
-        if candidates := self.published().get(name) or self._aliases(name):
+        if candidates := self._ranked(catalogue(self.registry).get(name, ())) or self._aliases(name):
             return next(
                 (resolved for resolved in candidates if self.wanted(backends.get(resolved.backend))), candidates[0]
             )

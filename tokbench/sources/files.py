@@ -102,7 +102,7 @@ class GroupedFileOptions(PathOptions):
     group: FileGroup = Field(
         default="",
         description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}, {language} (of programs); "
-        "default: the language in the names of files, that of programs, and one group for all others",
+        "default: the natural or programming language that a file's name tells, and one group for all other files",
     )
     groups: tuple[str, ...] = Field(default=(), description="groups to read, such as [en, de]; default: all")
 
@@ -136,7 +136,7 @@ class SourceFiles(ABC):
     def _group_notes(self) -> Iterator[str]:
         others = 0 if self._group else sum(group == ONE_GROUP for group in self._group_of.values())
         if others:
-            why = f"{others:,} files are one group, {ONE_GROUP!r}, because their names are no languages"
+            why = f"{others:,} files are one group, {ONE_GROUP!r}, because their names tell no language"
             yield f"{why}; for a group of each file write group: '{{stem}}'"
 
     def documents(self) -> Iterator[Document]:

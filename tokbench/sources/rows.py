@@ -81,9 +81,8 @@ class RowFiles(SourceFiles):
             LANGUAGE_FIELDS if by_language(options) else (),
             table.delimiter,
             table.quotes,
-            table.encoding,
         )
-        with self.reading(path) as reader:
+        with self.reading(path, table.encoding) as reader:
             rows = RowDocuments(options, group, names, reader.place)
             yield from map(rows.document, rows_of(reader, how))
 

@@ -29,7 +29,7 @@ def compare(name: str, corpus: FolderCorpus, keys: GivenOptions) -> bool:
     say(f"{name}: {what} of {found.documents:,} {unit}s: compared {unit} by {unit}, {english} = 1")
     keys |= {"parallel": True, "reference": found.reference}
     if others:
-        say(f"{name}: left out, because their names are no languages: {join(others)}")
+        say(f"{name}: left out, because their names tell no language: {join(others)}")
         keys["groups"] = list(found.languages)
     return True
 

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from tokbench.corpus.document_limit import too_long
 from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.text.encodings import Recoded
-from tokbench.text.faults import HANDLERS, Faults, readable_name
+from tokbench.text.faults import Faults, readable_name
 from tokbench.text.formats import Format, format_of, refuse_zeros
 from tokbench.text.opening import BUFFER, STDIN, STDIN_NAME, ByteStream, opened
 
@@ -133,7 +133,7 @@ def reading(
     place, faults = shown_name(path), faults or Faults()
     with opened(path) as file:
         if encoding:
-            file = ByteStream(Recoded(file, encoding, place, HANDLERS[faults.errors]), file)  # noqa: PLW2901
+            file = ByteStream(Recoded(file, encoding, place, strict=faults.errors == "strict"), file)  # noqa: PLW2901
         head = file.peek(BUFFER)
         found = format_of(path, head, place, form)
         plain = None if file.is_packed or path == STDIN else path

@@ -55,12 +55,16 @@ def likely_encoding(data: bytes | bytearray) -> str:
     return "cp1252" if _WINDOWS_ALONE.search(data) else "latin-1"
 
 
-class Recoded(io.RawIOBase):
-    """A file of another encoding, as UTF-8; an InputError if it does not have that encoding."""
+# What cannot be decoded becomes a byte that is not UTF-8, so that the reader finds, counts and mends it as any other.
+codecs.register_error("tokbench-bad-byte", lambda error: ("\udcff", getattr(error, "end", 0)))
 
-    def __init__(self, file: Any, encoding: str, place: str, errors: str = "strict") -> None:
+
+class Recoded(io.RawIOBase):
+    """A file of another encoding, as UTF-8; if ``strict``, an InputError where it does not have that encoding."""
+
+    def __init__(self, file: Any, encoding: str, place: str, *, strict: bool = True) -> None:
         self._file, self._place, self._encoding = file, place, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+        self._decoder = codecs.getincrementaldecoder(encoding)("strict" if strict else "tokbench-bad-byte")
         self._left = memoryview(b"")
         self._ended = False
 
@@ -72,11 +76,11 @@ class Recoded(io.RawIOBase):
             data = self._file.read(_PIECE)
             self._ended = not data
             try:
-                text = self._decoder.decode(data, final=self._ended)
+                text = self._decoder.decode(data, final=self._ended).encode("utf-8", "surrogateescape")
             except UnicodeError as error:
                 message = f"is not text in {self._encoding}: {error}; name its encoding"
                 raise InputError([Problem(self._place, message)]) from error
-            self._left = memoryview(text.encode("utf-8", "surrogatepass"))
+            self._left = memoryview(text)
         size = min(len(buffer), len(self._left))
         buffer[:size], self._left = self._left[:size], self._left[size:]
         return size

@@ -17,7 +17,7 @@ Errors = Literal["strict", "replace", "skip"]
 Nulls = Literal["error", "skip"]
 
 _DONE: Final = {"replace": "replaced by U+FFFD", "skip": "left out"}
-HANDLERS: Final = {"strict": "strict", "replace": "replace", "skip": "ignore"}
+_HANDLERS: Final = {"strict": "strict", "replace": "replace", "skip": "ignore"}
 BAD_BYTES: Final = "bytes that are not UTF-8"
 EMPTY: Final = "files without text, left out"
 SURROGATES: Final = "lone surrogates"
@@ -79,7 +79,7 @@ class Faults:
             raise InputError([Problem(problem.where, f"{problem.message}; {remedy}")])
         bad = len(_SURROGATES.findall(data.decode("utf-8", "surrogateescape")))
         self.add(f"{BAD_BYTES}, {_DONE[self.errors]}", problem.where, bad)
-        return data.decode("utf-8", HANDLERS[self.errors])
+        return data.decode("utf-8", _HANDLERS[self.errors])
 
     def without_surrogates(self, text: str, where: Place, name: str = "the text", kind: str = SURROGATES) -> str:
         """Return a text without lone surrogates, such as bad bytes became; an InputError if they are errors."""
@@ -92,7 +92,7 @@ class Faults:
         else:
             return text
         self.add(f"{kind}, {_DONE[self.errors]}", where, len(_SURROGATES.findall(text)))
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", HANDLERS[self.errors])
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", _HANDLERS[self.errors])
 
 
 def kind_of_path(path: Path) -> str:

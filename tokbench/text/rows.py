@@ -38,7 +38,6 @@ class RowForm(NamedTuple):
     """Fields that are read if there are such."""
     delimiter: str = ""
     quotes: str = '"'
-    encoding: str = ""
 
 
 class Row(NamedTuple):
@@ -111,7 +110,7 @@ def _json_rows(reader: TextReader, _: RowForm) -> Iterator[Row]:
 
 
 def _csv_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
-    encoding = how.encoding or _BOMS.get(reader.head[:2], "utf-8-sig")
+    encoding = _BOMS.get(reader.head[:2], "utf-8-sig")
     # What is not UTF-8 becomes a surrogate, which ``faults`` replaces or drops.
     errors = "strict" if reader.faults.errors == "strict" else "surrogateescape"
     file = io.TextIOWrapper(reader.file, encoding, errors, newline="")

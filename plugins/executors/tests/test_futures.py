@@ -42,7 +42,7 @@ EXECUTORS = {
         ("concurrent.futures:ThreadPoolExecutor(os.cpu_count())", "cannot be read"),
         ("concurrent.futures:ThreadPoolExecutor(2", "cannot be read"),
         ("concurrent.futures:ThreadPoolExecutor(0)", "max_workers must be greater"),
-        ("pathlib:Path()", "no concurrent.futures.Executor"),
+        ("pathlib:Path()", "not a concurrent.futures.Executor"),
     ],
 )
 def test_a_call_that_makes_no_executor(write_config, call, said):

@@ -69,4 +69,4 @@ def _made(call: str, make: Callable[[], Any]) -> Made:
             return Made(made.get_executor(), made.close)
     except Exception as error:
         raise InputError(f"{call}: no executor can be made: {one_line(error)}") from error
-    raise InputError(f"{call}: gives {type(made).__name__}, which is no concurrent.futures.Executor")
+    raise InputError(f"{call}: gives {type(made).__name__}, and not a concurrent.futures.Executor")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokbench.engine.identity import file_digest, files_in, installed_versions, plain_name, required_by, source_of
+from tokbench.engine.identity import code_digest, installed_versions, plain_name, required_by
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.plugin.metrics import Job
 
@@ -56,11 +55,6 @@ class DescribeSurroundings(Job):
 
 def _code(package: str) -> str:
     try:
-        source = source_of(package)
+        return code_digest(package)[:12]
     except LookupError:
         return ""
-    digest = hashlib.sha256()
-    for path in [source] if source.is_file() else files_in(source):
-        if path.suffix == ".py":
-            digest.update(f"{path.relative_to(source.parent).as_posix()}\0{file_digest(path)}\0".encode())
-    return digest.hexdigest()[:12]

@@ -110,20 +110,14 @@ class _Timing:
 
     def failed(self, failure: Failure) -> Outcome:
         """Return failed cells of the tokenizers of each corpus."""
-        return joined(
-            [
-                Outcome(notes=[failure.reason], tracebacks=tracebacks([failure])),
-                *(
-                    Outcome(
-                        cells=list(
-                            absent_cells(dict.fromkeys(self.plan.names_on(corpus), NoTiming.of(failure)), places)
-                        )
-                    )
-                    for corpus in self.plan.corpora_of(self.family)
-                    if (places := self._places([corpus]))
-                ),
-            ]
-        )
+        cells = [
+            cell
+            for corpus in self.plan.corpora_of(self.family)
+            for cell in absent_cells(
+                dict.fromkeys(self.plan.names_on(corpus), NoTiming.of(failure)), self._places([corpus])
+            )
+        ]
+        return Outcome(cells=cells, notes=[failure.reason], tracebacks=tracebacks([failure]))
 
     def _places(self, on: Sequence[str]) -> list[tuple[str, str, str, str]]:
         return [(name, WHOLE, metric.id, metric.unit) for name in on for metric in self.family.values]

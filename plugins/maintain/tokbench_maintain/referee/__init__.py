@@ -1,0 +1,1 @@
+"""Holds published numbers against tokbench's own."""

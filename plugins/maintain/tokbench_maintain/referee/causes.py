@@ -1,0 +1,99 @@
+"""What else the authors of a number may have measured: another split of the vocabulary, or the text read otherwise.
+
+A cause is accepted only where it gives nearly all numbers of a column, those that were equal before included. Which
+ones are tried is data: the splits of the vocabularies that libraries fall back to, and what scripts do to texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, product
+from typing import Final
+
+import tiktoken
+
+from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer, encode_batch
+from tokbench_plugins.bpe.patterns import PATTERNS
+
+Ids = list[list[int]]
+Encode = Callable[[Sequence[str]], Ids]
+
+_SPACES: Final = re.compile(" +")
+_MARKS: Final = {0: "", 1: "one special token counted a text", 2: "two special tokens counted a text"}
+_READINGS: Final[dict[str, Callable[[str], str]]] = {
+    "": str,
+    "runs of spaces read as one": lambda text: _SPACES.sub(" ", text).strip(),
+    "spaces around texts removed": str.strip,
+    "a line end at the end of each text": lambda text: text + "\n",
+    "a space before each text": lambda text: " " + text,
+}
+_SPLITS: Final = {"cl100k's": "gpt4", "Llama 3's": "llama-3", "GPT-2's": "gpt2", "GPT-4o's": "o200k"}
+_LLAMA_3: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One way in which a number may have been measured.
+
+    >>> import tokbench
+    >>> [cause.words for cause in causes(tokbench.load("utf8_bytes"))][4]
+    'one special token counted a text'
+    """
+
+    words: str
+    encode: Encode
+
+
+def encoder(tokenizer: Tokenizer) -> Encode:
+    """Return what gives the ids of texts.
+
+    >>> import tokbench
+    >>> encoder(tokbench.load("utf8_bytes"))(["né"])
+    [[110, 195, 169]]
+    """
+
+    def encode(texts: Sequence[str]) -> Ids:
+        encoded = encode_batch(tokenizer, texts)
+        ends = encoded.offsets.tolist()
+        return [encoded.ids[start:end].tolist() for start, end in pairwise(ends)]
+
+    return encode
+
+
+def causes(tokenizer: Tokenizer) -> Iterator[Cause]:
+    """Yield what may have been measured instead, the simplest first."""
+    ids = encoder(tokenizer)
+    for marks, (reading, change) in product(_MARKS, _READINGS.items()):
+        words = " and ".join(filter(None, (reading, _MARKS[marks])))
+        if words:
+            yield Cause(words, partial(_read_otherwise, ids, change, marks))
+    for name, split in _SPLITS.items():
+        other = _with_split(tokenizer, PATTERNS.get(split, _LLAMA_3))
+        if other is not None:
+            yield Cause(f"these ranks under {name} split", other)
+
+
+def _read_otherwise(encode: Encode, change: Callable[[str], str], marks: int, texts: Sequence[str]) -> Ids:
+    return [[*ids, *[-1] * marks] for ids in encode([change(text) for text in texts])]
+
+
+def _with_split(tokenizer: Tokenizer, pattern: str) -> Encode | None:
+    """Return the ids of the same vocabulary under another split, if it is one of byte-level BPE."""
+    if not isinstance(tokenizer, HasTokenBytes):
+        return None
+    special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
+    ranks: dict[bytes, int] = {}
+    for number in range(tokenizer.vocab_size):
+        token = None if number in special else tokenizer.token_bytes(number)
+        if token:
+            ranks.setdefault(token, number)
+    if any(bytes([byte]) not in ranks for byte in range(256)):
+        return None
+    encoding = tiktoken.Encoding("other", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    return lambda texts: [encoding.encode_ordinary(text) for text in texts]

@@ -40,3 +40,18 @@ def test_far_id_is_refused(tmp_path: Path, write, name: str, backend: str) -> No
     path = write(tmp_path / name)
     with pytest.raises((tokbench.BackendError, tokbench.InputError), match=rf"{FAR}|{FAR:,}|{FAR - 1}|{FAR - 1:,}"):
         tokbench.load(f"{backend}:{path}").token_bytes(97)
+
+
+@pytest.mark.parametrize(("times", "refused"), [(8, False), (9, True)])
+def test_growing_normalizer_is_refused(tmp_path: Path, times: int, refused: bool) -> None:
+    content = tokenizer_json(Parts(BPETokenizer([(97, 98)]).vocabulary, "gpt2"))
+    longer = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * times}
+    wider = {"type": "Replace", "pattern": {"Regex": "b"}, "content": "a" * 8}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [longer, wider]}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    if refused:
+        with pytest.raises(tokbench.BackendError, match="72 times"):
+            tokbench.load(f"huggingface:{path}")
+    else:
+        assert tokbench.load(f"huggingface:{path}").encode("a") == [97] * 8

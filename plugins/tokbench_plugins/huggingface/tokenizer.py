@@ -23,6 +23,7 @@ from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.json import (
+    check_growth,
     file_faults,
     has_merges,
     merges_of_content,
@@ -57,6 +58,7 @@ class HuggingFaceTokenizer:
 
     def __init__(self, source: str, notes: tuple[str, ...] = ()) -> None:
         content, changes = ordinary(_content(source))
+        check_growth(content.get("normalizer"))
         self._source, self._given_notes = source, notes
         self._decoder = self._encoder = _engine(content)
         plain = without_special(content)

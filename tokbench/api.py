@@ -162,9 +162,9 @@ def show(
     refuse_collection(listed, "texts")
     labelled = [text if isinstance(text, tuple) else ("", text) for text in listed]
     checked = [(label, check_text(text, label or "texts", k)) for k, (label, text) in enumerate(labelled, 1)]
-    named = NamedTokenizers(
-        [tokenizers] if isinstance(tokenizers, str) else tokenizers, Path(config) if config else None
-    )
+    asked = [tokenizers] if isinstance(tokenizers, str) else tokenizers
+    n_bytes = sum(len(text.encode()) for _, text in checked)
+    named = NamedTokenizers(asked, Path(config) if config else None, n_bytes)
     with Executor(workers).pool(named.limits, silent) as pool:
         names = named.open(pool, open_store() if store else None)
         return segment_texts(checked, names, pool, merges=merges)

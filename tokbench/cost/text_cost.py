@@ -214,7 +214,8 @@ def cost_of(
         raise InputError(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]
         )
-    named = NamedTokenizers(local.usable, None)
+    sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
+    named = NamedTokenizers(local.usable, None, sum(sizes))
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
     with Executor(workers).pool(named.limits, silent) as pool:
         texts, ends = tuple(text for file in files for text in file), tuple(accumulate(map(len, files)))
@@ -225,7 +226,6 @@ def cost_of(
             if isinstance(answer, WorkerDied):
                 answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
             costs.append(answer)
-    sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
     costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
     found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)
     places = {each.contender: place for place, each in enumerate(found)}

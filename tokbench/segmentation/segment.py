@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.executor import usable_cores
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import InputError, Problem
@@ -35,6 +37,7 @@ from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.facts import cautions
 from tokbench.tokenizers.merges import merge_order, ordinary_tokens
 
+_STEP_S: Final = 10.0
 _UNKNOWN: Final = "unknown tokenizer"
 
 
@@ -178,19 +181,31 @@ def segment_texts(
     ]
 
 
+def brief_limits(n_bytes: int = 0) -> Limits:
+    """Return the limits of a command that a person waits for: 10 s a step, and 10 s for each MB of text, with 4 GB.
+
+    They are longer by as much as the machine has more to do than it has cores.
+    """
+    busy = max(1.0, os.getloadavg()[0] / usable_cores())
+    seconds = (_STEP_S + _STEP_S * n_bytes / 10**6) * busy
+    return Limits.model_validate({"step": seconds, "train": seconds, "memory": "4GB"})
+
+
 class NamedTokenizers:
     """The tokenizers that a user names: of a configuration, or any in the grammar of names.
 
     Args:
         names: empty for all tokenizers of the configuration, whose names go before all others.
         config: the configuration's path, or the name of a suite, if there is one.
+        n_bytes: of the texts, for which there is time beyond that for any step.
 
     Raises:
         InputError: with all names that are not known, or there is none.
     """
 
-    def __init__(self, names: Sequence[str], config: Path | None) -> None:
+    def __init__(self, names: Sequence[str], config: Path | None, n_bytes: int = 0) -> None:
         self._names = tuple(dict.fromkeys(names))
+        self.n_bytes = n_bytes
         if config is None and not self._names:
             raise InputError("name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)")
         registry = load_registry()
@@ -211,7 +226,7 @@ class NamedTokenizers:
 
     @property
     def limits(self) -> Limits:
-        return self._config.limits if self._config else Limits()
+        return self._config.limits if self._config else brief_limits(self.n_bytes)
 
     def open(self, pool: WorkerPool, store: Store | None) -> list[str]:
         """Let a pool know the tokenizers, trained if they are to be, and return their names; raise InputError."""

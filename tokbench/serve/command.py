@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 import click
 
 from tokbench.terminal.options import common_options, examples, say, tokenizer_options
-
-_SECONDS: Final = 10.0
-"""The time that a tokenizer may take to load or to encode, before its process is ended."""
 
 
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
@@ -45,18 +41,17 @@ def serve(
     except ImportError as error:
         needed = "the playground needs Starlette and uvicorn; install them with: pip install 'tokbench[serve]'"
         raise InputError(needed) from error
-    from tokbench.config.model import Limits
     from tokbench.foundation.store import open_store
+    from tokbench.segmentation.segment import brief_limits
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
     from tokbench.serve.guard import Rules
     from tokbench.serve.runs import find_runs
 
-    limits = Limits.model_validate({"step": _SECONDS, "train": _SECONDS, "memory": "4GB"})
     run_paths, rules = find_runs(runs), Rules(host=host)
     with listen(host, port) as listening, closing(TokenizerCatalogue()) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
-        playground = Playground(catalogue, run_paths, rules=rules, limits=limits)
+        playground = Playground(catalogue, run_paths, rules=rules, limits=brief_limits())
         say(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
         serve_page(playground, listening)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 from types import FrameType
 from typing import Final, TextIO
@@ -34,7 +35,8 @@ def _stop(number: int, _frame: FrameType | None) -> None:
     Interruption.exit_code = 128 + number
     if number == getattr(signal, "SIGHUP", None):
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None and stream.isatty():
+            # Not isatty: a terminal that is closed is none any more, and writing to it fails.
+            if stream is not None and stat.S_ISCHR(os.fstat(stream.fileno()).st_mode):
                 leave(stream)
     raise KeyboardInterrupt
 

@@ -6,17 +6,24 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from tokbench.corpus.document_limit import too_long
+from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import is_utf8
 from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.text.cuts import TextReader
 from tokbench.text.faults import BAD_BYTES, NULLS, Faults, Nulls, Place
 from tokbench.text.formats import FIELDS
+from tokbench.text.pages import page_sizes
 
 _ROWS: Final = 1024
+_BATCH: Final = 64 << 20
+"""Bytes of a batch of rows, about."""
+_MOST_PACKED: Final = 512 * 10**6
+"""Bytes of a Parquet file that is packed, which is unpacked in memory."""
 _BUFFER: Final = 1 << 20
 """Of a column; by default Arrow reads whole columns."""
 _LIMIT: Final = re.compile("size limit|exceed|too (large|long|big|many)|overflow|capacity|larger than", re.IGNORECASE)
@@ -153,7 +160,9 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
         raise InputError([Problem(reader.place, message)]) from error
     if not reader.head:
         return
-    number, data = 0, reader.path or io.BytesIO(reader.file.read())
+    number, data = 0, io.BytesIO(reader.file.read(_MOST_PACKED + 1)) if reader.path is None else reader.path
+    if isinstance(data, io.BytesIO) and data.getbuffer().nbytes > _MOST_PACKED:
+        raise _refused(lambda: reader.place, f"is packed, and has more than {_MOST_PACKED // 10**6} MB: unpack it")
     try:
         with ParquetFile(data, pre_buffer=False, buffer_size=_BUFFER) as file:
             names = file.schema_arrow.names
@@ -162,11 +171,13 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
             if lacking := [name for name in columns if name not in names]:
                 message = f"has no column {lacking[0]!r}; {did_you_mean(lacking[0], names)}"
                 raise InputError([Problem(reader.place, message)])
-            for batch in file.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False):
-                for values in _batch_rows(batch, text, reader, number):
-                    number += 1
-                    yield Row(number, values)
-    except (ArrowException, OSError, MemoryError) as error:
+            for group in range(file.num_row_groups):
+                rows = _rows_at_once(reader, data, file.metadata.row_group(group), columns)
+                for batch in file.iter_batches(rows, [group], columns, use_threads=False):
+                    for values in _batch_rows(batch, text, reader, number):
+                        number += 1
+                        yield Row(number, values)
+    except (ArrowException, EOFError, OSError, MemoryError) as error:
         said = " ".join(str(error).split()) or "out of memory"
         message = f"is not a Parquet file that can be read ({said}); write it again"
         if isinstance(error, MemoryError | ArrowCapacityError | ArrowNotImplementedError) or _LIMIT.search(said):
@@ -174,6 +185,22 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
         raise InputError([Problem(reader.place, message)]) from error
     finally:
         default_memory_pool().release_unused()  # or Arrow keeps it for the tables that may come
+
+
+def _rows_at_once(reader: TextReader, data: Path | io.BytesIO, group: Any, columns: Sequence[str]) -> int:
+    """Return the rows of a batch that memory has room for; an InputError if that is less than a page."""
+    most, rows = min(reader.most, 2 * DOCUMENT_LIMIT), _ROWS
+    with data.open("rb") if isinstance(data, Path) else nullcontext(data) as file:
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema.partition(".")[0] in columns:
+                sizes = page_sizes(file, column)
+                if sizes.largest > most:
+                    size, advice = sizes.largest // 10**6, "write it again with smaller pages (write_batch_size=1)"
+                    message = f"has a page of {size:,} MB, and {most // 10**6:,} are allowed; {advice}"
+                    raise InputError([Problem(reader.place, message)])
+                average = column.total_uncompressed_size // max(1, group.num_rows)
+                rows = min(rows, _BATCH // max(average, sizes.dictionary, 1))
+    return max(1, rows)
 
 
 def _batch_rows(batch: Any, text: str, reader: TextReader, before: int) -> Sequence[Any]:

@@ -26,6 +26,7 @@ from tokbench.tokenizers.contract import (
 
 _MOST_IDS: Final = 1 << 32
 
+_SPARSEST: Final = 64
 _SHOWN: Final = 60
 _LISTS: Final = frozenset({list, tuple, np.ndarray})
 
@@ -206,6 +207,17 @@ def check_ids(ids: Sequence[int], vocab_size: int) -> None:
     """Check each id as :func:`check_id` does."""
     if len(ids):
         check_span(min(ids), max(ids), vocab_size)
+
+
+def check_highest(highest: int, tokens: int) -> None:
+    """Raise ValueError for an id beyond 64 times the number of tokens: memory goes by the highest.
+
+    >>> check_highest(1 << 32, 2)
+    Traceback (most recent call last):
+    ValueError: id 4,294,967,296 is beyond 64 times its 2 tokens; is the file damaged?
+    """
+    if highest >= _SPARSEST * tokens > 0:
+        raise ValueError(f"id {highest:,} is beyond {_SPARSEST} times its {tokens:,} tokens; is the file damaged?")
 
 
 def valid_unicode(text: str) -> str:

@@ -15,6 +15,7 @@ from tokbench_plugins.bpe.special import SpecialTokens, names_of_sets
 from tokbench_plugins.bpe.vocabulary import Merge
 
 _FAR_BEYOND = "\uffff"  # a noncharacter: no text has it
+_MOST_GROWTH: Final = 64
 _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file does not say
 
 _SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -50,6 +51,22 @@ def steps(part: Mapping[str, Any] | None, plural: str) -> Iterator[Mapping[str, 
             yield from steps(step, plural)
     else:
         yield part
+
+
+def check_growth(normalizer: Mapping[str, Any] | None) -> None:
+    """Raise ValueError if replacements may make a text more than 64 times as long.
+
+    >>> check_growth({"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 65})
+    Traceback (most recent call last):
+    ValueError: its normalizer makes a text up to 65 times as long, and 64 are allowed; is the file damaged?
+    """
+    growth = 1.0
+    for step in steps(normalizer, "normalizers"):
+        if step["type"] == "Replace":  # a regular expression may match a character, or nothing
+            growth *= max(1.0, len(step["content"]) / max(1, len(step["pattern"].get("String", ""))))
+    if growth > _MOST_GROWTH:
+        message = f"its normalizer makes a text up to {growth:.0f} times as long, and {_MOST_GROWTH} are allowed"
+        raise ValueError(f"{message}; is the file damaged?")
 
 
 class OrdinaryFile(NamedTuple):

@@ -16,13 +16,14 @@ from tokenizers.decoders import DecodeStream
 from tokbench import plugin
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.parsing import parse_json
-from tokbench.tokenizers.batch import check_ids, check_span, from_lists, valid_unicode
+from tokbench.tokenizers.batch import check_highest, check_ids, check_span, from_lists, valid_unicode
 from tokbench.tokenizers.contract import Encoded, Offsets, TokenSpans
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.json import (
+    check_growth,
     file_faults,
     has_merges,
     merges_of_content,
@@ -35,8 +36,6 @@ from tokbench_plugins.huggingface.json import (
 )
 
 _ENGINES: Final = 4  # each holds the whole vocabulary
-_SPARSEST: Final = 64
-"""Ids for each token, at most: memory goes by the largest id."""
 _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
 
 
@@ -59,6 +58,7 @@ class HuggingFaceTokenizer:
 
     def __init__(self, source: str, notes: tuple[str, ...] = ()) -> None:
         content, changes = ordinary(_content(source))
+        check_growth(content.get("normalizer"))
         self._source, self._given_notes = source, notes
         self._decoder = self._encoder = _engine(content)
         plain = without_special(content)
@@ -68,9 +68,7 @@ class HuggingFaceTokenizer:
         self._with_special: dict[frozenset[str], Tokenizer] = {}  # by the names that were allowed, the last few
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
-        if self.vocab_size > _SPARSEST * len(self._ids):
-            message = f"id {self.vocab_size - 1:,} is beyond {_SPARSEST} times its {len(self._ids):,} tokens"
-            raise ValueError(f"{message}; is the file damaged?")
+        check_highest(self.vocab_size - 1, len(self._ids))
         self.lossless = is_lossless(content)
         model = content["model"]
         unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))

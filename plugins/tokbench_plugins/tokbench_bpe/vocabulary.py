@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from tokbench import plugin
 from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.registry.plugins import lacking
+from tokbench.tokenizers.batch import check_highest
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import RANKS_FILES, read_ranks_file, read_tokenizer_json
 from tokbench_plugins.bpe.formats.dialect import check_tiktoken_dialect
@@ -163,7 +164,9 @@ class EngineVocabulary:
         """The bytes of each id: of its name for a special token, none for an unused id."""
         ids = self.ranks if self.ranks is not None else self.vocabulary.ranks
         named = {name.encode(): token_id for name, token_id in self.special.items()}
-        tokens = [b""] * (max([*ids.values(), *named.values()]) + 1)
+        highest = max([*ids.values(), *named.values()])
+        check_highest(highest, len(ids))
+        tokens = [b""] * (highest + 1)
         if self.ranks is None:  # two ids may have the same bytes
             tokens[: len(self.vocabulary.tokens)] = self.vocabulary.tokens
         for data, token_id in [*ids.items(), *named.items()]:

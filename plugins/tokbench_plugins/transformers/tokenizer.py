@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import read_file
 from tokbench.foundation.parsing import parse_json
-from tokbench.tokenizers.batch import check_id, check_ids
+from tokbench.tokenizers.batch import check_highest, check_id, check_ids
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.hub.fetch import quiet, reason
@@ -212,6 +212,7 @@ class PythonTokenizer(_DecodesAsItsClass, EncodesAroundSpecial):
         self.notes = notes
         ids = foreign.get_vocab().values()
         self.vocab_size = max(len(foreign), max(ids, default=-1) + 1)
+        check_highest(self.vocab_size - 1, len(ids))
         self.unk_id: int | None = foreign.unk_token_id
         special_names = foreign.all_special_tokens
         special = zip(special_names, foreign.all_special_ids, strict=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Final
 
+from tokbench.tokenizers.batch import check_highest
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Vocabulary, check_bytes
 
@@ -74,7 +75,9 @@ def _tokens_by_id(ids: Mapping[str, int]) -> tuple[bytes, ...]:
     for name, token_id in ids.items():
         if not 0 <= token_id < _TOO_LARGE:
             raise ValueError(f"the id of {name!r} is {token_id}, not between 0 and {_TOO_LARGE - 1}")
-    tokens = [b""] * (max(ids.values(), default=-1) + 1)
+    highest = max(ids.values(), default=-1)
+    check_highest(highest, len(ids))
+    tokens = [b""] * (highest + 1)
     for name, token_id in ids.items():
         if tokens[token_id]:
             raise ValueError(f"{name_of_bytes(tokens[token_id])!r} and {name!r} have the same id, {token_id}")

@@ -17,14 +17,13 @@ from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import Final
 
+from tokbench.tokenizers.batch import check_highest
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
 from tokbench_plugins.bpe.recovery.stored import recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary, check_bytes
-
-_HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
 _WORTH_KEEPING: Final = 32_768
 """Units of all candidates: fewer are recovered as fast as they are read from the store."""
@@ -43,8 +42,8 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     >>> vocabulary.merges, vocabulary.tokens[151], vocabulary.tokens[299]
     (((151, 150, 300), (300, 222, 301)), b'h', b'')
     """
-    if (highest := max(ranks.values(), default=0)) > _HIGHEST:
-        raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
+    highest = max(ranks.values(), default=0)
+    check_highest(highest, len(ranks))
     _check(ranks)
     listed = [b""] * (highest + 1)
     for token, token_id in ranks.items():

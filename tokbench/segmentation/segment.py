@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.workers.executor import usable_cores
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import InputError, Problem
@@ -37,7 +35,7 @@ from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.facts import cautions
 from tokbench.tokenizers.merges import merge_order, ordinary_tokens
 
-_STEP_S: Final = 10.0
+_S_PER_MB: Final = 10.0
 _UNKNOWN: Final = "unknown tokenizer"
 
 
@@ -181,13 +179,9 @@ def segment_texts(
     ]
 
 
-def brief_limits(n_bytes: int = 0) -> Limits:
-    """Return the limits of a command that a person waits for: 10 s a step, and 10 s for each MB of text, with 4 GB.
-
-    They are longer by as much as the machine has more to do than it has cores.
-    """
-    busy = max(1.0, os.getloadavg()[0] / usable_cores())
-    seconds = (_STEP_S + _STEP_S * n_bytes / 10**6) * busy
+def brief_limits(n_bytes: int = 0, step_s: float = 60.0) -> Limits:
+    """Return the limits of a command that a person waits for: a minute a step, 10 s for each MB of text, and 4 GB."""
+    seconds = step_s + _S_PER_MB * n_bytes / 10**6
     return Limits.model_validate({"step": seconds, "train": seconds, "memory": "4GB"})
 
 

@@ -52,6 +52,6 @@ def serve(
     with listen(host, port) as listening, closing(TokenizerCatalogue()) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
-        playground = Playground(catalogue, run_paths, rules=rules, limits=brief_limits())
+        playground = Playground(catalogue, run_paths, rules=rules, limits=brief_limits(step_s=10))
         say(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
         serve_page(playground, listening)

@@ -54,18 +54,24 @@ def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups:
     Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
-    from tokbench.cost.text_cost import cost_of
-    from tokbench.engine.workers.executor import default_workers
-    from tokbench.registry.plugins import load_registry
+    from tokbench.engine.workers.executor import Executor, default_workers
+    from tokbench.foundation.progress import silent
+    from tokbench.segmentation.segment import brief_limits
 
     if groups and files:
         raise click.UsageError("give either files or --for")
-    texts = _shipped(groups.split(",")) if groups else _texts(files or ("-",))
-    paths = tuple(texts)
     chosen = [name for given in names for name in given.split(",") if name]
     if reference and chosen and reference not in chosen:
         chosen.append(reference)
-    table = cost_of([*texts.values()], load_registry(), chosen, reference=reference, workers=default_workers())
+    workers = min(default_workers(), len(chosen) or default_workers())
+    with Executor(workers).pool(brief_limits(step_s=600), silent) as pool:
+        pool.start()  # workers load plugins while this process does, and reads texts
+        from tokbench.cost.text_cost import cost_of
+        from tokbench.registry.plugins import load_registry
+
+        texts = _shipped(groups.split(",")) if groups else _texts(files or ("-",))
+        table = cost_of([*texts.values()], load_registry(), pool, chosen, reference=reference)
+    paths = tuple(texts)
     if as_json:
         print_json(_facts(paths, table))
     else:

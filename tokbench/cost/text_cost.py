@@ -10,12 +10,10 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.progress import silent
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.measuring.round_trip import Loss, RoundTrip
@@ -70,8 +68,8 @@ class CountTokens(Job):
 
     name: str
     texts: tuple[str, ...]
-    ends: tuple[int, ...] = ()
-    """Behind the last text of each file; by default each text is one."""
+    ends: tuple[int, ...]
+    """Behind the last text of each file."""
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -83,34 +81,27 @@ class CountTokens(Job):
         yield TextCost(tokenizer=self.name, reason=cost.reason) if isinstance(cost, Failure) else cost
 
 
-def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[int] = ()) -> TextCost:
+def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[int]) -> TextCost:
     """Return the tokens that a tokenizer needs for some texts, or raise ContractError.
 
-    ``ends`` is behind the last text of each file; by default each text is one.
+    ``ends`` is behind the last text of each file.
 
     >>> import tokbench
-    >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"])
+    >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"], [1, 2])
     >>> cost.tokens, cost.loss.exact, cost.vocab_size
     ((3, 2), True, 256)
     """
-    size = vocab_size_of(loaded.tokenizer)
     known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
+    cost = TextCost(tokenizer=loaded.name, vocab_size=vocab_size_of(loaded.tokenizer), cautions=known)
     if isinstance(loaded.tokenizer, CountsAlone):
-        counts = _summed(count_batch(loaded.tokenizer, texts), ends)
-        return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts, cautions=known)
+        return replace(cost, tokens=_summed(count_batch(loaded.tokenizer, texts), ends))
     shard = encoded_texts(loaded, texts)
-    return TextCost(
-        tokenizer=loaded.name,
-        vocab_size=size,
-        tokens=_summed(shard.tokens, ends),
-        loss=Loss.of(text_sums(shard)),
-        cautions=known,
-        ids=hashlib.sha256(shard.ids.tobytes()).hexdigest(),
-    )
+    digest = hashlib.sha256(shard.ids.tobytes()).hexdigest()
+    return replace(cost, tokens=_summed(shard.tokens, ends), loss=Loss.of(text_sums(shard)), ids=digest)
 
 
 def _summed(tokens: NDArray[np.int64], ends: Sequence[int]) -> tuple[int, ...]:
-    return tuple(int(part.sum()) for part in np.split(tokens, ends[:-1])) if ends else tuple(tokens.tolist())
+    return tuple(int(part.sum()) for part in np.split(tokens, ends[:-1]))
 
 
 def _merged(costs: Sequence[TextCost]) -> list[TextCost]:
@@ -184,25 +175,27 @@ def _standings(costs: Sequence[TextCost], sizes: Sequence[int]) -> list[Standing
 def cost_of(
     files: Sequence[Sequence[str]],
     registry: Registry,
+    pool: WorkerPool,
     names: Sequence[str] = (),
     *,
     reference: str = "",
-    workers: int = 1,
 ) -> CostTable:
     """Return what texts cost under many vocabularies.
 
     Args:
         files: the texts of each file, each encoded as a whole.
         registry: the plugins.
+        pool: counts the tokens.
         names: names as :func:`tokbench.load` takes them; empty for all published ones that can be used here.
         reference: the name to compare with; empty for the cheapest that is ranked.
-        workers: the number of processes; 0 for none but this one.
 
     Raises:
         InputError: a name is not known or cannot be had, or none is published.
 
+    >>> from tokbench.engine.workers.pool import InProcessPool
     >>> from tokbench.registry.plugins import load_registry
-    >>> table = cost_of([["née"]], load_registry(), ["utf8_bytes", "utf16_units"], workers=0)
+    >>> pool = InProcessPool(lambda *_: None)
+    >>> table = cost_of([["née"]], load_registry(), pool, ["utf8_bytes", "utf16_units"])
     >>> [(cost.tokenizer, cost.total, table.relative(cost)) for cost in table.costs]
     [('utf16_units', 3, 1.0), ('utf8_bytes', 4, 1.3333333333333333)]
     """
@@ -214,18 +207,17 @@ def cost_of(
         raise InputError(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]
         )
-    sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
-    named = NamedTokenizers(local.usable, None, sum(sizes))
+    named = NamedTokenizers(local.usable, None)
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
-    with Executor(workers).pool(named.limits, silent) as pool:
-        texts, ends = tuple(text for file in files for text in file), tuple(accumulate(map(len, files)))
-        waiting = iter([CountTokens(name, texts, ends) for name in named.open(pool, None)])
-        costs: list[TextCost] = []
-        for job, answer in pool.work(lambda: next(waiting, None)):
-            assert isinstance(job, CountTokens)
-            if isinstance(answer, WorkerDied):
-                answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
-            costs.append(answer)
+    texts, ends = tuple(text for file in files for text in file), tuple(accumulate(map(len, files)))
+    waiting = iter([CountTokens(name, texts, ends) for name in named.open(pool, None)])
+    costs: list[TextCost] = []
+    for job, answer in pool.work(lambda: next(waiting, None)):
+        assert isinstance(job, CountTokens)
+        if isinstance(answer, WorkerDied):
+            answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
+        costs.append(answer)
+    sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
     costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
     found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)
     places = {each.contender: place for place, each in enumerate(found)}

@@ -117,14 +117,17 @@ def write_reports(
         (reporter.filename, partial(_write, folder / reporter.filename, partial(reporter.content, results)))
         for reporter in reporters
     ]
+    from tokbench.engine.reports import shared_report  # late: charts and sections, which few commands need
+
     problems = []
-    for done, (name, write) in enumerate(files):
-        progress("writing reports", done, len(files))
-        outcome = attempt(write, name)
-        if isinstance(outcome, Failure):
-            problems.append(outcome.reason)
-        elif folder / name not in results.written:
-            results.written.append(folder / name)
+    with shared_report(results):
+        for done, (name, write) in enumerate(files):
+            progress("writing reports", done, len(files))
+            outcome = attempt(write, name)
+            if isinstance(outcome, Failure):
+                problems.append(outcome.reason)
+            elif folder / name not in results.written:
+                results.written.append(folder / name)
     progress("writing reports", len(files), len(files))
     return problems
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from tokbench.registry.plugins import load_registry
@@ -16,7 +18,20 @@ def report_of(results: Results) -> Report:
     >>> report_of(Results(name="nothing yet")).sections[0].title
     'Overview'
     """
-    return Report(results, _sections())
+    return next((report for report in _shared if report.results is results), None) or Report(results, _sections())
+
+
+_shared: list[Report] = []
+
+
+@contextmanager
+def shared_report(results: Results) -> Iterator[None]:
+    """Let all formats of a run have one report: what they rank is ranked once."""
+    _shared.append(Report(results, _sections()))
+    try:
+        yield
+    finally:
+        _shared.pop()
 
 
 @cache

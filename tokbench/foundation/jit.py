@@ -50,6 +50,14 @@ def compiled(function: _Function) -> _Function:
     return _compiled(function)
 
 
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Tell whether the machine code of a :func:`compiled` function is in its cache."""
+    try:
+        return bool(function._cache._cache_file._load_index())  # type: ignore[attr-defined]  # noqa: SLF001
+    except AttributeError:  # no folder to write to, or numba has other names
+        return False
+
+
 def inlined(function: _Function) -> _Function:
     """Compile a small function as part of its callers."""
     return _compiled(function, forceinline=True)

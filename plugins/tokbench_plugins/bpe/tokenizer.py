@@ -13,7 +13,7 @@ from tokbench.tokenizers.batch import from_lists
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
-from tokbench_plugins.bpe.engines import BulkEngine, bulk_encoder, check_engine, engine_version
+from tokbench_plugins.bpe.engines import BulkEngine, bulk_encoder, check_engine, engine_version, is_compiled
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -23,8 +23,9 @@ from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
-_WORTH_BULK: Final = 8_000_000  # characters encoded in all; below, compiling takes longer where it was never done
-
+# Characters encoded in all; below, Python is faster.
+_WORTH_LOADING: Final = 500_000
+_WORTH_COMPILING: Final = 8_000_000  # once on each machine
 
 _LONG: Final = 4096  # characters from which on a text is a batch while the engine of batches is not there yet
 
@@ -87,8 +88,8 @@ class BPETokenizer(EncodesAroundSpecial):
         """Gaps and special tokens included."""
         self._decoder = Decoder(tokens)
         self._bulk: CompiledEncoder | None = None
-        # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
-        self._before_bulk = -1 if self.python_only or engine == "python" else _WORTH_BULK if engine == "auto" else 0
+        self._may_load = not self.python_only and engine != "python"  # the engine for batches, later
+        self._in_python = 0 if engine == "auto" else _WORTH_COMPILING  # characters of batches so far
 
     @classmethod
     def from_ranks(
@@ -109,8 +110,7 @@ class BPETokenizer(EncodesAroundSpecial):
     @property
     def encoded_by(self) -> str:
         """The engine that encodes batches, with its version; short texts and first ones are encoded in Python."""
-        bulk_failed = self._before_bulk < 0 and self._bulk is None
-        return engine_version("python" if bulk_failed else self.engine)
+        return engine_version(self.engine if self._may_load or self._bulk else "python")
 
     def _new_encoder(self, pattern: str | None) -> Any:
         return Encoder(self.vocabulary, pattern)
@@ -152,9 +152,9 @@ class BPETokenizer(EncodesAroundSpecial):
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts into two arrays."""
-        if self._bulk is None and self._before_bulk >= 0:
-            self._before_bulk -= sum(map(len, texts))
-            if self._before_bulk <= 0:
+        if self._may_load:
+            self._in_python += sum(map(len, texts))
+            if self._in_python >= _WORTH_COMPILING or (self._in_python >= _WORTH_LOADING and is_compiled()):
                 self.warm_up()
         return from_lists(list(map(self._encoder, texts))) if self._bulk is None else self._bulk.encode_batch(texts)
 
@@ -170,9 +170,9 @@ class BPETokenizer(EncodesAroundSpecial):
         return self._decoder.decode_batch(encoded)
 
     def warm_up(self) -> None:
-        if self._bulk is None and not self.python_only and self.engine != "python":
+        if self._may_load:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
-        self._before_bulk = -1
+        self._may_load = False
 
     def save(self, path: Path, /) -> None:
         """Write the artefact, or raise BackendError if the vocabulary was not trained here."""

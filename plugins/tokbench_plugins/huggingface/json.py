@@ -138,8 +138,9 @@ def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> di
         changed = {"vocab": [["" if piece in hidden else piece, score] for piece, score in model["vocab"]]}
     else:
         special |= {model["unk_token"]} if model.get("unk_token") else set()
-        hidden = special & model["vocab"].keys() & _given_by_model(content)
-        changed = _renamed(model, hidden)
+        hidden = special & model["vocab"].keys()
+        hidden &= _given_by_model(content) if hidden else hidden
+        changed = _renamed(model, hidden) if hidden else {}
     if not hidden:
         return None
     added = [token for token in content.get("added_tokens") or () if token["content"] not in hidden]

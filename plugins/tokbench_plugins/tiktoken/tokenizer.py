@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from unicodedata import normalize
 
 import tiktoken
 
@@ -113,6 +114,22 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         ((97, 98), (256, 99))
         """
         return merges_of_ranks(self._ranks())
+
+
+class NFCTokenizer(TiktokenTokenizer):
+    """The same for text that is normalized to NFC first; places in the given text are not known."""
+
+    encode_with_spans = None  # type: ignore[assignment]
+
+    def encode(self, text: str, /) -> list[int]:
+        return super().encode(normalize("NFC", text))
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        return super().encode_batch([normalize("NFC", text) for text in texts])
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        return {"normalization": '{"type": "NFC"}', **super().stages}
 
 
 def _is_panic(error: BaseException) -> bool:

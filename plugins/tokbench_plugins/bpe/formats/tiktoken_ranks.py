@@ -8,6 +8,7 @@ Whisper, is an empty token.
 from __future__ import annotations
 
 import base64
+import binascii
 import hashlib
 import re
 from collections.abc import Mapping
@@ -136,7 +137,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
 
 
 def _token(letters: bytes) -> bytes:
-    return b"" if letters == _EMPTY else base64.b64decode(letters, validate=True)
+    return b"" if letters == _EMPTY else binascii.a2b_base64(letters, strict_mode=True)
 
 
 def _rank(digits: bytes) -> int:

@@ -41,8 +41,10 @@ def test_warm_up_gets_the_engine_ready():
     assert type(tokenizer._bulk).__name__ == "CompiledEncoder"
 
 
-def test_auto_changes_when_it_is_worth_it(monkeypatch):
-    monkeypatch.setattr(bpe_tokenizer, "_WORTH_BULK", 100)
+@pytest.mark.parametrize("limit", ["_WORTH_LOADING", "_WORTH_COMPILING"])
+def test_auto_changes_when_it_is_worth_it(monkeypatch, limit):
+    BPETokenizer([], "gpt2", engine="numba").encode_batch(["ab"])  # compiled from now on
+    monkeypatch.setattr(bpe_tokenizer, limit, 100)
     tokenizer = BPETokenizer([(97, 98)], "gpt2")
     tokenizer.encode_batch(["ab" * 40])
     assert tokenizer._bulk is None

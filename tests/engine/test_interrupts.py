@@ -4,7 +4,6 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
 from tokbench.engine.interrupts import uninterrupted
 
 INT, TERM, HUP = signal.SIGINT, signal.SIGTERM, signal.SIGHUP

@@ -52,14 +52,14 @@ def _of_families(plan: Plan) -> Iterator[RestrictionProblem]:
         family, path = families.get(entry.name), (*entry.path, "corpora")
         if family and plan.has_own_texts(family) and entry.corpora:
             yield RestrictionProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
-        elif family and not plan.is_timed(family):
+        elif family and not plan.is_alone(family):
             for k, name in enumerate(entry.corpora):
                 if name in plan.config.named and (problem := plan.corpus_problem(name)):
                     yield RestrictionProblem((*path, k), problem)
-    timed = {name for family, _ in plan.metrics if plan.is_timed(family) for name in plan.bound.get(family.name, ())}
+    alone = {name for family, _ in plan.metrics if plan.is_alone(family) for name in plan.bound.get(family.name, ())}
     for tokenizer, bound in plan.config.tokenizers.items():
         for k, name in enumerate(bound.corpora):
-            problem = plan.corpus_problem(name) if name in plan.config.named and name not in timed else ""
+            problem = plan.corpus_problem(name) if name in plan.config.named and name not in alone else ""
             if problem:
                 yield RestrictionProblem(("tokenizers", tokenizer, "corpora", k), problem)
 
@@ -84,8 +84,9 @@ def _without_common_corpus(plan: Plan) -> Iterator[RestrictionProblem]:
     """Yield tokenizers that have no corpus in common with their reference."""
     for name, entry in plan.config.tokenizers.items():
         other = next((tokenizer for tokenizer in plan.tokenizers if tokenizer.name == entry.same_as), None)
-        if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
-            message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
+        theirs = other.info.corpora if other else []
+        if other and entry.corpora and theirs and set(entry.corpora).isdisjoint(theirs):
+            message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(theirs)}"
             yield RestrictionProblem(
                 ("tokenizers", name, "same_as"), f"{message}; give both a common corpus, to compare ids"
             )

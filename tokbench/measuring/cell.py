@@ -11,7 +11,7 @@ from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.plain_values import plain
 from tokbench.measuring.metric import Measured, Metric, NotApplicable
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import RunTokenizer
 from tokbench.results.cells import Cell, Status, TokenizerState
 
 Values = Mapping[str, Measured | NotApplicable]
@@ -29,7 +29,7 @@ def plain_values(values: object) -> PlainValues:
 
 
 def cell_of(
-    tokenizer: PreparedTokenizer,
+    tokenizer: RunTokenizer,
     at: tuple[str, str],
     metric: Metric,
     values: PlainValues | Failure,
@@ -77,10 +77,11 @@ def plain_cells(cells: object, member: str) -> list[Cell]:
     ]
 
 
-def _problem(tokenizer: PreparedTokenizer, metric: Metric) -> tuple[Status, str] | None:
-    if tokenizer.state != TokenizerState.READY:
-        return Status(tokenizer.state.value), tokenizer.reason
-    if tokenizer.facts and metric.id in tokenizer.facts.lacks:
+def _problem(tokenizer: RunTokenizer, metric: Metric) -> tuple[Status, str] | None:
+    info = tokenizer.info
+    if info.state != TokenizerState.READY:
+        return Status(info.state.value), info.reason
+    if metric.id in info.lacks:
         names = " or ".join(need.__name__ for need in metric.needs)
-        return Status.NOT_APPLICABLE, f"backend {tokenizer.backend} lacks the capability {names}"
+        return Status.NOT_APPLICABLE, f"backend {info.backend} lacks the capability {names}"
     return None

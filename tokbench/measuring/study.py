@@ -21,8 +21,7 @@ from tokbench.measuring.cell import plain_cells
 from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.measuring.metric import Role
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.results.blocks import OwnTexts
 from tokbench.results.cells import Cell, Status
 from tokbench.results.study_blocks import BlockType
@@ -87,18 +86,18 @@ def joined(outcomes: Iterable[Outcome]) -> Outcome:
     )
 
 
-class NoTiming(NamedTuple):
-    """Why a tokenizer is not timed."""
+class NoNumber(NamedTuple):
+    """Why a tokenizer is not measured."""
 
     status: Status
     reason: str
 
     @classmethod
-    def of(cls, failure: Failure) -> NoTiming:
+    def of(cls, failure: Failure) -> NoNumber:
         return cls(Status.of(failure), failure.reason)
 
 
-def absent_cells(missing: Mapping[str, NoTiming], places: Iterable[tuple[str, str, str, str]]) -> Iterator[Cell]:
+def absent_cells(missing: Mapping[str, NoNumber], places: Iterable[tuple[str, str, str, str]]) -> Iterator[Cell]:
     """Yield a cell of each tokenizer that is ``missing`` at each place: corpus, group, metric, unit."""
     every = list(places)
     for name, why in missing.items():
@@ -149,16 +148,16 @@ class StudyContext(Protocol):
         """Of the run."""
 
     @property
-    def prepared(self) -> Sequence[PreparedTokenizer]:
-        """All tokenizers of the run; those without facts are not ready."""
+    def tokenizers(self) -> Sequence[RunTokenizer]:
+        """All tokenizers of the run, whether they are ready or not."""
 
     @property
     def ended(self) -> Mapping[str, Failure]:
         """The tokenizers that have ended a process, and are asked no more."""
 
     @property
-    def not_timed(self) -> Mapping[str, NoTiming]:
-        """The tokenizers that are not timed: not ready, ended, or at other work than they are declared to do."""
+    def unmeasurable(self) -> Mapping[str, NoNumber]:
+        """The tokenizers that are not ready, have ended a process, or do other work than they are declared to do."""
 
     def alone(self, seconds: float | None = None, /) -> AbstractContextManager[WorkerPool]:
         """Return the pool for a study that is alone on the machine; it ends processes when it needs fresh ones.
@@ -217,8 +216,8 @@ def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **gi
         question: takes a tokenizer, and ``given``; a function of a module, because it is sent as a pickle.
         given: plain values. The answer is kept under them, the tokenizer, and the code of the study.
     """
-    ready = [prepared.name for prepared in context.prepared if prepared.facts]
-    reasons = {prepared.name: prepared.reason for prepared in context.prepared if not prepared.facts}
+    ready = [tokenizer.name for tokenizer in context.tokenizers if tokenizer.ready]
+    reasons = {tokenizer.name: tokenizer.info.reason for tokenizer in context.tokenizers if not tokenizer.ready}
     kept = Kept(doing, given, counted=f"{doing}: {{}} tokenizers")
     jobs = [TokenizerJob((name,), doing, "its own texts", partial(question, **given)) for name in ready]
     given_by = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}

@@ -178,9 +178,9 @@ class CorpusInfo:
     """With a holdout, the bytes of all documents by group; else empty."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TrainingInfo:
-    """The training of a tokenizer."""
+    """The training of a tokenizer; the run fills it in."""
 
     corpora: list[str]
     """The names of the corpora."""
@@ -198,9 +198,9 @@ class TrainingInfo:
     """``True`` if an earlier run trained it, in ``seconds`` and ``memory_mb``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TokenizerInfo:
-    """One tokenizer of a run."""
+    """One tokenizer of a run, which fills it in."""
 
     backend: str = ""
     """The name of its backend."""
@@ -229,7 +229,7 @@ class TokenizerInfo:
     vocab_size: int | None = None
     """The number of its ids, if it was ready."""
     load_s: float | None = None
-    """Seconds of loading, with the library's import; ``None`` if it was trained."""
+    """Seconds of loading, with the library's import; ``None`` if it was not loaded."""
     train: TrainingInfo | None = None
     """The training; ``None`` if it was loaded."""
     sha256: dict[str, str] = field(default_factory=dict)

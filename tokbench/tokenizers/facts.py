@@ -27,3 +27,5 @@ class TokenizerFacts(NamedTuple):
     """As :func:`.output_of` returns it."""
     identity: str | None = None
     """``None`` without a :class:`tokbench.tokenizers.contract.HasIdentity`."""
+    load_s: float | None = None
+    """Seconds of loading, with the library's import."""

@@ -44,9 +44,9 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
     texts = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in named.items()]
     texts += chosen_documents(plan, options.documents)
     chosen = list(_chosen(plan, context.worst))
-    names = [prepared.name for prepared in context.prepared]
+    names = [tokenizer.name for tokenizer in context.tokenizers]
     wanted = {name: _texts_of(plan, name, texts, chosen) for name in names}
-    gone = {prepared.name: Failure(prepared.reason) for prepared in context.prepared if not prepared.facts}
+    gone = {each.name: Failure(each.info.reason) for each in context.tokenizers if not each.ready}
     gone |= dict(context.ended)
     cut = _cut_all({name: due for name, due in wanted.items() if name not in gone and due}, context)
 

@@ -18,8 +18,7 @@ from pydantic import TypeAdapter
 from tokbench import results
 from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
-from tokbench.results.cell_table import CellKind, CellTable
-from tokbench.results.cells import Cell
+from tokbench.results.cells import Cell, CellKind, CellTable
 from tokbench.results.model import SCHEMA, Results
 from tokbench.results.study_blocks import BlockType
 

@@ -9,13 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tokbench.comparison.compare import compare as compare_runs
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import config_of, read_config
-from tokbench.config.validate import validate_options
 from tokbench.engine.check import check, worker_pool
 from tokbench.engine.describe import describe
 from tokbench.engine.evaluate import evaluate
@@ -29,19 +27,13 @@ from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
-from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
-from tokbench.registry.plugins import load_registry, missing
-from tokbench.registry.python_objects import of_object, with_files
-from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations
-from tokbench.results.model import NamedRun
-from tokbench.segmentation.segment import NamedTokenizers, segment_texts
-from tokbench.segmentation.segmented_text import SegmentedText
-from tokbench.text.given import check_text, checked_texts, refuse_collection
-from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench.training.train import train_here
+
+if TYPE_CHECKING:
+    from tokbench.notebook.comparison import NotebookComparison
+    from tokbench.segmentation.segmented_text import SegmentedText
 
 
 def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
@@ -61,6 +53,11 @@ def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
     >>> load("utf16_units").encode("né")
     [110, 233]
     """
+    from tokbench.config.validate import validate_options
+    from tokbench.registry.plugins import load_registry, missing
+    from tokbench.registry.python_objects import of_object
+    from tokbench.registry.tokenizer_names import Grammar
+
     registry = load_registry()
     name = tokenizer if isinstance(tokenizer, str) else type(tokenizer).__name__
     resolved = Grammar(registry).resolve(name) if name is tokenizer else of_object(tokenizer, registry)
@@ -105,6 +102,13 @@ def train(
     >>> [tokenizer.token_bytes(token) for token in tokenizer.encode("aaabdaaabac")]
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
+    from tokbench.config.validate import validate_options
+    from tokbench.registry.plugins import load_registry, missing
+    from tokbench.registry.tokenizer_names import Grammar
+    from tokbench.text.given import checked_texts
+    from tokbench.tokenizers.backend import GroupedText
+    from tokbench.training.train import train_here
+
     documents = checked_texts(documents, "documents")
     registry = load_registry()
     backend, given = Grammar(registry).resolve_training(backend).with_options(options, backend)
@@ -147,6 +151,9 @@ def show(
     >>> text.segmentations[0].ids
     [110, 195, 169, 101]
     """
+    from tokbench.segmentation.segment import NamedTokenizers, segment_texts
+    from tokbench.text.given import check_text, refuse_collection
+
     listed = [texts] if isinstance(texts, str) else texts
     refuse_collection(listed, "texts")
     labelled = [text if isinstance(text, tuple) else ("", text) for text in listed]
@@ -203,6 +210,9 @@ def run(
     finished_work = open_store() if store else None
     overrides = Overrides(limit, tuple(only), tuple(settings))
     if isinstance(path, Mapping):
+        from tokbench.registry.plugins import load_registry
+        from tokbench.registry.python_objects import with_files
+
         config = config_of(with_files(path, load_registry()), overrides)
     else:
         config = read_config(Path(path), overrides)
@@ -266,6 +276,10 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     Raises:
         ResultsError: a run has no results, or they are damaged.
     """
+    from tokbench.comparison.compare import compare as compare_runs
+    from tokbench.notebook.comparison import NotebookComparison
+    from tokbench.results.model import NamedRun
+
     return NotebookComparison.of(
         compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
     )

@@ -4,7 +4,8 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tokbench.engine.interrupts import uninterrupted
+
+from tokbench.engine.run import uninterrupted
 
 INT, TERM, HUP = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 

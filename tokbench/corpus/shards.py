@@ -10,19 +10,21 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.contract import CountedChunk, Document
-from tokbench.corpus.words.find import Clusters, Spans, find_clusters, find_words
-from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
-from tokbench.corpus.words.graphemes import is_white
 from tokbench.corpus.words.positions import byte_widths, code_points
-from tokbench.corpus.words.units import Unit
 from tokbench.foundation.errors import InputError
 from tokbench.statistics.sample_units import Placed, SampleUnits, unit_keys
+
+if TYPE_CHECKING:  # words and characters are found where a metric asks for them
+    from tokbench.corpus.contract import Gold
+    from tokbench.corpus.words.find import Clusters, Spans
+    from tokbench.corpus.words.gold import GoldWords
+    from tokbench.corpus.words.units import Unit
 
 T = TypeVar("T")
 
@@ -65,7 +67,7 @@ class Shard:
         self.unit_keys = unit_keys(hashes, None if by_key else zlib.crc32(group.encode("utf-8")))
         """int64[d], the sampling unit: the hash of a key that translations share, else of the text."""
         golds = [document.gold for document in documents if document.gold is not None]
-        self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
+        self.gold = _gold_words(self.texts, golds) if len(golds) == len(documents) else None
         """``None`` if the corpus has no gold words."""
         self._cached: dict[Hashable, Any] = {}
 
@@ -113,7 +115,7 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], code points with the Unicode property White_Space."""
-        white = is_white("".join(self.texts))
+        white = _is_white("".join(self.texts))
         places = pairwise([0, *np.cumsum(self.n_chars).tolist()])
         return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
 
@@ -121,12 +123,14 @@ class Shard:
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the bytes before each position that are not white space."""
         text = "".join(self.texts)
-        ink = np.repeat(~is_white(text), byte_widths(code_points(text)))
+        ink = np.repeat(~_is_white(text), byte_widths(code_points(text)))
         return np.concatenate([[0], np.cumsum(ink)])
 
     @property
     def clusters(self) -> Clusters:
         """Grapheme clusters, in a byte of memory for each byte of text."""
+        from tokbench.corpus.words.find import find_clusters
+
         return self.cached("clusters", lambda: find_clusters(self.texts, self.n_bytes))
 
     @property
@@ -147,8 +151,10 @@ class Shard:
         return self.cached(("words", unit), lambda: self._find_words(unit))
 
     def _find_words(self, unit: Unit) -> Spans:
-        if unit not in GOLD_UNITS:
-            return find_words(self.texts, unit, self.n_bytes)
+        from tokbench.corpus.words import find, gold
+
+        if unit not in gold.GOLD_UNITS:
+            return find.find_words(self.texts, unit, self.n_bytes)
         if not self.gold:
             raise InputError(f"corpus {self.corpus!r} has no gold words")
         return self.gold.unit(unit)
@@ -202,3 +208,15 @@ def shards_of_counts(corpus: str, chunks: Iterable[CountedChunk], split: str) ->
             shard.times = np.fromiter((chunk.times for chunk in batch), np.int64, len(batch))
             first[group] += len(batch)
             yield shard
+
+
+def _gold_words(texts: list[str], golds: list[Gold]) -> GoldWords:
+    from tokbench.corpus.words.gold import gold_words
+
+    return gold_words(texts, golds)
+
+
+def _is_white(text: str) -> NDArray[np.bool_]:
+    from tokbench.corpus.words.graphemes import is_white
+
+    return is_white(text)

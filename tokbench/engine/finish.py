@@ -14,19 +14,20 @@ from tokbench.engine.run import Key, Run, States
 from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.cell import PlainValues, cell_of, plain_values, without_interval
-from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import (
     CorpusMetric,
     CorpusOutcome,
     CorpusStates,
+    DocumentExample,
     FindsLosses,
+    FindsWorstDocuments,
     Measured,
     Metric,
     TextMetric,
 )
 from tokbench.measuring.plan import Plan, RunTokenizer
+from tokbench.measuring.study import PlainValues, cell_of, plain_values, without_interval
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell, TokenizerState
 from tokbench.results.states import RawStates

@@ -7,8 +7,16 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from tokbench.config.grid import Variant, expand
-from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenizerEntry, TokenizerEntry, TopLevel
+from tokbench.config.model import (
+    Config,
+    CorpusEntry,
+    MetricKeys,
+    NamedTokenizerEntry,
+    TokenizerEntry,
+    TopLevel,
+    Variant,
+    expand,
+)
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
@@ -24,7 +32,6 @@ from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.measuring.study import StudyProblem, StudySpec
 from tokbench.registry.plugins import Registry, missing
-from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
 from tokbench.results.cells import TokenizerState
 from tokbench.tokenizers.backend import BackendSpec
@@ -191,6 +198,8 @@ class _Planner:
             self._plan.problems += self._absent
 
     def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
+        from tokbench.registry.tokenizer_names import Grammar
+
         located = self._config.located
         base = located.folders.get(located.place(path).name, self._config.base)
         try:

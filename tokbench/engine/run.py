@@ -15,8 +15,7 @@ from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerPool
 from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.measuring.examples import DocumentExample
-from tokbench.measuring.metric import CorpusMetric, TextMetric
+from tokbench.measuring.metric import CorpusMetric, DocumentExample, TextMetric
 from tokbench.measuring.plan import Plan
 from tokbench.registry.plugins import Registry
 from tokbench.results.blocks import PartialRun

@@ -11,12 +11,10 @@ from typing import Any, Final, TypeVar, cast
 from tokbench.engine.run import Run
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.engine.workers.processes import ProcessPool
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.store import Key
-from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job
-from tokbench.measuring.metric import Role
+from tokbench.measuring.metric import DocumentExample, Role
 from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, NoNumber, Outcome, StudySpec, plain_outcome
 from tokbench.results.cells import Cell, Status
 
@@ -88,6 +86,8 @@ class _Context:
         if seconds is None or isinstance(pool, InProcessPool):
             yield pool
             return
+        from tokbench.engine.workers.processes import ProcessPool
+
         pool.end()
         limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
         with ProcessPool(1, limits, pool.progress, environment=ONE_THREAD) as own:

@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.config.grid import expand
-from tokbench.config.model import Config, Limits
+from tokbench.config.model import Config, Limits, expand
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options

@@ -10,11 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tokbench.foundation.failures import Failure
-from tokbench.measuring.cell import cell_of, without_interval
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.metric import Measured, NotApplicable, Role
 from tokbench.measuring.plan import Plan, RunTokenizer
-from tokbench.measuring.study import AskedJobs, Outcome, StudyContext
+from tokbench.measuring.study import AskedJobs, Outcome, StudyContext, cell_of, without_interval
 from tokbench.measuring.sums import Sums
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.studies.same_ids.block import Difference, IdDifference

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.store import digest_of
-from tokbench.measuring.examples import DocumentExample
+from tokbench.measuring.metric import DocumentExample
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, Kept, StudyContext
 from tokbench.segmentation.segment import SegmentTexts, without_tokens

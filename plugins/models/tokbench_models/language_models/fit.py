@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
-from tokbench.measuring.cell import Values, cell_of, plain_values
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import JobContext
 from tokbench.measuring.plan import RunTokenizer
+from tokbench.measuring.study import Values, cell_of, plain_values
 from tokbench.plugin import (
     Encoded,
     Failure,

@@ -27,7 +27,7 @@ from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_s
 from tokbench.statistics.sample_units import SampleUnits
 from tokbench.statistics.standings import GroupNumber, Standing, UnitSums, standings
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone
+from tokbench.tokenizers.contract import only_counts
 from tokbench.tokenizers.facts import cautions
 
 
@@ -95,7 +95,7 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[i
     """
     size = vocab_size_of(loaded.tokenizer)
     known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
-    if isinstance(loaded.tokenizer, CountsAlone):
+    if only_counts(loaded.tokenizer):
         counts = _summed(count_batch(loaded.tokenizer, texts), ends)
         return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts, cautions=known)
     shard = encoded_texts(loaded, texts)

@@ -20,7 +20,6 @@ class ConfigFile:
     sha256: str
     """The digest of its text, UTF-8."""
     text: str
-    """Its text."""
 
 
 MARGIN: Final = 0.01
@@ -131,7 +130,6 @@ class PluginInfo:
     """One entry point, usable or not."""
 
     name: str
-    """The name of the entry point."""
     distribution: str = ""
     """The package that declares it."""
     version: str = ""
@@ -245,6 +243,11 @@ class TokenizerInfo:
     artefact_sha256: str = ""
     """The digest of that file."""
 
+    @property
+    def only_counts(self) -> bool:
+        """Whether it counts tokens and gives no ids."""
+        return self.returns == "counts"
+
 
 @dataclass(frozen=True, kw_only=True)
 class MetricInfo:
@@ -317,11 +320,8 @@ class LossInfo:
     """The losses of one tokenizer on one group."""
 
     tokenizer: str
-    """The tokenizer."""
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     documents: int
     """The number of lossy documents."""
     first: LossExample
@@ -335,9 +335,7 @@ class PairComparison:
     """Two tokenizers on the same documents; the one with fewer tokens comes first."""
 
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     tokenizer: str
     """The tokenizer with fewer tokens."""
     other: str
@@ -367,7 +365,6 @@ class PairMatrix:
     metric: str
     """The id of the metric."""
     corpus: str
-    """The corpus."""
     of: Literal["groups", "tokenizers"]
     """What is compared."""
     within: str
@@ -411,13 +408,9 @@ class RawState:
     """The raw sums behind the cells of one group."""
 
     tokenizer: str
-    """The tokenizer."""
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     family: str
-    """The metric family."""
     state: Any = None
     """The state of the metric family, as plain JSON data."""
 
@@ -427,8 +420,6 @@ class OwnTexts:
     """The round trip of a metric's own texts with a tokenizer."""
 
     metric: str
-    """The metric."""
     tokenizer: str
-    """The tokenizer."""
     round_trip: str = "unknown"
     """The worst of them, as :class:`tokbench.measuring.round_trip.RoundTrip` names it."""

@@ -19,7 +19,7 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.studies.same_ids.block import Difference, IdDifference
 from tokbench.studies.same_ids.metric import SAME_COUNTS, SAME_IDS, HashedGroup
 from tokbench.tokenizers.batch import count_batch
-from tokbench.tokenizers.contract import CountsAlone, HasTokenBytes, Tokenizer
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer, only_counts
 
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
@@ -91,7 +91,7 @@ def _not_ranked(name: str, tokenizers: Sequence[RunTokenizer], compared: Mapping
         return ""
     by_name = {tokenizer.name: tokenizer for tokenizer in tokenizers}
     other = by_name[name].info.same_as
-    what = "counts" if "counts" in {by_name[name].info.returns, by_name[other].info.returns} else "ids"
+    what = "counts" if by_name[name].info.only_counts or by_name[other].info.only_counts else "ids"
     return f"not ranked: its {what} differ from {other}'s in {differing:,} of {documents:,} documents"
 
 
@@ -133,7 +133,7 @@ def _cells(
     values: Mapping[str, Measured | NotApplicable],
     seen: Mapping[Place, float | None],
 ) -> Iterator[Cell]:
-    metric = SAME_COUNTS if tokenizer.info.returns == "counts" else SAME_IDS
+    metric = SAME_COUNTS if tokenizer.info.only_counts else SAME_IDS
     for group, value in values.items():
         in_sample = seen.get((tokenizer.name, corpus, group))
         cell = cell_of(tokenizer, (corpus, group), metric, {metric.id: value}, in_sample)
@@ -181,7 +181,7 @@ def _documents(plan: Plan, wanted: set[tuple[str, str, int]]) -> dict[tuple[str,
 
 def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
     """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
-    if isinstance(one, CountsAlone) or isinstance(other, CountsAlone):
+    if only_counts(one) or only_counts(other):
         mine, theirs = (int(count_batch(tokenizer, [text])[0]) for tokenizer in (one, other))
         return Failure(f"it counts {mine:,} tokens instead of {theirs:,}; it has no ids to compare")
     got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))

@@ -84,7 +84,7 @@ def _sentences(tables: CellTables) -> list[str]:
 
 
 def _compared(tables: CellTables, name: str) -> str:
-    return "counts" if tables.tokenizer(name).returns == "counts" else "ids"
+    return "counts" if tables.tokenizer(name).only_counts else "ids"
 
 
 def _differences(tables: CellTables) -> list[Difference]:

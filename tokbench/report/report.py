@@ -49,7 +49,8 @@ class Report:
 
     @property
     def ordered_specs(self) -> list[SectionSpec]:
-        return sorted([*CORE_SECTIONS, *self.specs], key=lambda spec: spec.place)
+        due = (spec for spec in self.specs if not spec.study or spec.study in self.results.studies)
+        return sorted([*CORE_SECTIONS, *due], key=lambda spec: spec.place)
 
     @cached_property
     def answer(self) -> Answer:

@@ -110,4 +110,6 @@ def _answer(tables: CellTables) -> Iterator[AnswerLine]:
 
 _LONGEST: Final = 40
 
-SECTION: Final = SectionSpec(name="same_ids", place=120, build=same_ids_document, answer=_answer)
+SECTION: Final = SectionSpec(
+    name="same_ids", place=120, study=DIFFERENCES.study, build=same_ids_document, answer=_answer
+)

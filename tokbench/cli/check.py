@@ -118,7 +118,8 @@ def _facts(config: Path, run: Run) -> dict[str, object]:
             for tokenizer in run.plan.tokenizers
         ],
         "metrics": [
-            {"metric": family.name, "corpora": list(plan.bound.get(family.name, ()))} for family, _ in plan.metrics
+            {"metric": family.name, "corpora": list(plan.restricted_to.get(family.name, ()))}
+            for family, _ in plan.metrics
         ],
         "studies": [{"study": name} for name in plan.studies],
         "notes": [*plan.notes, *outlook(plan, run.registry)],
@@ -145,7 +146,7 @@ def _show(config: Path, run: Run) -> None:
     for line in not_ready_lines([(tokenizer.name, "unavailable", tokenizer.info.reason) for tokenizer in absent]):
         say(line)
     families = (family.name for family, _ in run.plan.metrics)
-    say("metrics: " + ", ".join(name + _only_on(run.plan.bound.get(name, ())) for name in families))
+    say("metrics: " + ", ".join(name + _only_on(run.plan.restricted_to.get(name, ())) for name in families))
     for note in run.plan.notes:
         say(f"note: {note}")
     for line in outlook(run.plan, run.registry):

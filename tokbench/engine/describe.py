@@ -45,7 +45,7 @@ def describe(results: Results, plan: Plan, registry: Registry) -> None:
     ]
     results.corpora = {name: _corpus(plan, name) for name in plan.corpora}
     alone = {name for name, spec in plan.study_specs.items() if spec.alone}
-    results.metrics = described([family for family, _ in plan.metrics], plan.bound, alone)
+    results.metrics = described([family for family, _ in plan.metrics], plan.restricted_to, alone)
     results.families = {
         family.name: FamilyInfo(
             options=options.model_dump(mode="json"), distribution=distribution_of(registry.metrics, family.name)

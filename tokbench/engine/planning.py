@@ -294,15 +294,15 @@ class _Planner:
                 self._check_names(options, entry.path)
                 self._plan.metrics.append((spec, options))
                 if entry.corpora:
-                    self._plan.bound[spec.name] = entry.corpora
+                    self._plan.restricted_to[spec.name] = entry.corpora
 
     def _lacking(self, family: MetricFamily, options: Options) -> str:
         if not family.study or family.make is None:
             return family.missing_members(options)
         spec = self._registry.studies.get(family.study)
-        if spec.lacks is None:
+        if spec.check_made is None:
             raise InputError(f"the study {spec.name!r} measures no metrics")
-        return spec.lacks(family.make(options))
+        return spec.check_made(family.make(options))
 
     def study_options(self) -> None:
         keys = [tuple(spec.key.split(".")) for spec in self._registry.studies if spec.key]

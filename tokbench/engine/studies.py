@@ -152,7 +152,7 @@ class _Context:
 
     def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
         if isinstance(value, WorkerDied):
-            if not asked.again:
+            if not asked.keep_asking:
                 self.ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))
             return JobAnswer(job, value.failure, crashed=value.crashed)
         kept = asked.kept(job)

@@ -85,7 +85,7 @@ class RunTokenizer:
         needed = ", ".join(f"{name} {version}" for name, version in info.libraries.items())
         info.engine = outcome.engine or needed or info.distribution
         info.vocab_size, info.returns, info.load_s = outcome.vocab_size, outcome.returns, outcome.load_s
-        info.lacks, info.notes = sorted(outcome.lacks), list(outcome.notes)
+        info.lacks, info.notes = sorted(outcome.not_applicable), list(outcome.notes)
 
     def fail(self, failure: Failure, state: TokenizerState) -> None:
         self.failure, self.info.state, self.info.reason = failure, state, failure.reason
@@ -109,7 +109,7 @@ class Plan:
     """By name, the options of each study of the run, in the order in which they run."""
     study_specs: dict[str, StudySpec] = field(default_factory=dict)
     """By name, what each of them is."""
-    bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    restricted_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By family, the corpora that the configuration names for it; the others are measured on all."""
     only: dict[str, frozenset[str]] = field(default_factory=dict)
     """By family, the tokenizers that it measures, if not all."""
@@ -148,7 +148,7 @@ class Plan:
         """Return the corpora on which a family is measured; one that is alone may name one that is not evaluated."""
         if self.has_own_texts(family):
             return []
-        chosen = self.bound.get(family.name)
+        chosen = self.restricted_to.get(family.name)
         names = self.measured if chosen is None else [name for name in self.corpora if name in chosen]
         return [name for name in names if family.from_counts or not self.corpora[name].counts]
 

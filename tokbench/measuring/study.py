@@ -134,7 +134,7 @@ class AskedJobs(NamedTuple, Generic[J]):
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
     feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
     """Returns the texts of a job by feed."""
-    again: bool = False
+    keep_asking: bool = False
     """Ask a tokenizer on after it has ended a process."""
 
 
@@ -252,7 +252,7 @@ class StudySpec:
     """The type of its block; ``None`` if it gives cells alone."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
-    lacks: Callable[[Any], str] | None = None
+    check_made: Callable[[Any], str] | None = None
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] | None = None
     """Yields what is wrong with its options, before anything is measured."""

@@ -20,7 +20,7 @@ class TokenizerFacts(NamedTuple):
     vocab_size: int
     notes: tuple[str, ...]
     """At most 50 notes of 2,000 characters."""
-    lacks: frozenset[str]
+    not_applicable: frozenset[str]
     """Metrics whose capabilities are missing."""
     engine: str = ""
     returns: str = ""

@@ -150,7 +150,7 @@ def _differences(
         _, text = documents[corpus, group, found.first]
         step = partial(_segment, text)
         jobs[name, corpus, group] = TokenizerJob((name, references[name]), "encoding", "a document again", step)
-    answers = {id(job): value for job, value, _ in context.ask(AskedJobs([*jobs.values()], _STEP, again=True))}
+    answers = {id(job): value for job, value, _ in context.ask(AskedJobs([*jobs.values()], _STEP, keep_asking=True))}
     for place, job in jobs.items():
         name, corpus, group = place
         found, shown = differing[place], answers[id(job)]

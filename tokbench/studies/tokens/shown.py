@@ -96,7 +96,7 @@ def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Seq
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
     cut: dict[str, dict[str, Segmentation]] = {}
     jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
-    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, again=True)):
+    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, keep_asking=True)):
         failed = isinstance(value, Failure)
         segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
         cut[job.name] = dict(zip(job.texts, segmentations, strict=True))

@@ -8,14 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LEAVES = ("tokbench.foundation", "tokbench.statistics")
-"""Rooms that one may use without reading them."""
 
 TINY = """schema: tokbench/1
 name: tiny
 corpora: {c: {source: sample, part: languages, parallel: true, groups: [en, de]}}
 tokenizers: {bytes: {backend: utf8_bytes}, units: {backend: utf16_units}}
 metrics: [compression]
-report: {formats: [html, md, csv]}
 """
 ENTERED = """
 import sys, tokbench, tokbench.api
@@ -41,7 +39,6 @@ print(*sorted(entered), sep="\\n")
 
 
 def spine():
-    """Return the paths that the table of the spine names."""
     text = (ROOT / "tokbench" / "README.md").read_text(encoding="utf-8")
     table = text.split("### The spine\n")[1].split("\n### ")[0]
     return [ROOT / "tokbench" / name for name in re.findall(r"^\| `([\w/]+\.py)` \|", table, re.MULTILINE)]
@@ -69,13 +66,10 @@ def walk(module, seen):
     return seen
 
 
-def test_the_spine_is_short():
+def test_the_spine_and_its_walk_are_short():
+    modules = walk("tokbench.api", set())
     assert 0 < len(spine()) <= 13
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in spine()) <= 4500
-
-
-def test_a_run_can_be_read_in_sixty_files():
-    modules = walk("tokbench.api", set())
     assert {path_of(module) for module in modules} > set(spine()[:-1])
     assert len(modules) <= 60, sorted(modules)
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
-from tokbench.corpus.document_limit import DOCUMENT_LIMIT
+from tokbench.corpus.contract import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.foundation.parsing import SIZES, parse_size
 from tokbench.results.blocks import LEAST_DOCUMENTS, LEAST_SHARE, MARGIN, MOST_LOST, ConfigFile

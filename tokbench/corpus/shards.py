@@ -21,7 +21,6 @@ from tokbench.foundation.errors import InputError
 from tokbench.statistics.sample_units import Placed, SampleUnits, unit_keys
 
 if TYPE_CHECKING:  # words and characters are found where a metric asks for them
-    from tokbench.corpus.contract import Gold
     from tokbench.corpus.words.find import Clusters, Spans
     from tokbench.corpus.words.gold import GoldWords
     from tokbench.corpus.words.units import Unit
@@ -67,8 +66,12 @@ class Shard:
         self.unit_keys = unit_keys(hashes, None if by_key else zlib.crc32(group.encode("utf-8")))
         """int64[d], the sampling unit: the hash of a key that translations share, else of the text."""
         golds = [document.gold for document in documents if document.gold is not None]
-        self.gold = _gold_words(self.texts, golds) if len(golds) == len(documents) else None
+        self.gold: GoldWords | None = None
         """``None`` if the corpus has no gold words."""
+        if len(golds) == len(documents):
+            from tokbench.corpus.words.gold import gold_words
+
+            self.gold = gold_words(self.texts, golds)
         self._cached: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -115,15 +118,19 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], code points with the Unicode property White_Space."""
-        white = _is_white("".join(self.texts))
+        from tokbench.corpus.words.graphemes import is_white
+
+        white = is_white("".join(self.texts))
         places = pairwise([0, *np.cumsum(self.n_chars).tolist()])
         return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
 
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the bytes before each position that are not white space."""
+        from tokbench.corpus.words.graphemes import is_white
+
         text = "".join(self.texts)
-        ink = np.repeat(~_is_white(text), byte_widths(code_points(text)))
+        ink = np.repeat(~is_white(text), byte_widths(code_points(text)))
         return np.concatenate([[0], np.cumsum(ink)])
 
     @property
@@ -208,15 +215,3 @@ def shards_of_counts(corpus: str, chunks: Iterable[CountedChunk], split: str) ->
             shard.times = np.fromiter((chunk.times for chunk in batch), np.int64, len(batch))
             first[group] += len(batch)
             yield shard
-
-
-def _gold_words(texts: list[str], golds: list[Gold]) -> GoldWords:
-    from tokbench.corpus.words.gold import gold_words
-
-    return gold_words(texts, golds)
-
-
-def _is_white(text: str) -> NDArray[np.bool_]:
-    from tokbench.corpus.words.graphemes import is_white
-
-    return is_white(text)

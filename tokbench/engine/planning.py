@@ -300,9 +300,9 @@ class _Planner:
         if not family.study or family.make is None:
             return family.missing_members(options)
         spec = self._registry.studies.get(family.study)
-        if spec.check_made is None:
+        if spec.lacks is None:
             raise InputError(f"the study {spec.name!r} measures no metrics")
-        return spec.check_made(family.make(options))
+        return spec.lacks(family.make(options))
 
     def study_options(self) -> None:
         keys = [tuple(spec.key.split(".")) for spec in self._registry.studies if spec.key]

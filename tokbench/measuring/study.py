@@ -252,7 +252,7 @@ class StudySpec:
     """The type of its block; ``None`` if it gives cells alone."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
-    check_made: Callable[[Any], str] | None = None
+    lacks: Callable[[Any], str] | None = None
     """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] | None = None
     """Yields what is wrong with its options, before anything is measured."""

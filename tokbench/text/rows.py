@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from tokbench.corpus.document_limit import too_long
+from tokbench.corpus.contract import too_long
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import is_utf8
 from tokbench.foundation.parsing import TextError, parse_json

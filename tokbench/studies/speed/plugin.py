@@ -31,7 +31,7 @@ SPECS: Final = (
         title="speed",
         summary="families that time all tokenizers together: speed, and those of plugins",
         run=run,
-        check_made=lacks,
+        lacks=lacks,
         alone=True,
     ),
     MetricFamily(

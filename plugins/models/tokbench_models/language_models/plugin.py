@@ -25,7 +25,7 @@ SPECS: Final = (
         summary="small language models trained on the ids of each tokenizer",
         run=lambda context, _: fit_models(context),
         block=BITS_PER_BYTE,
-        check_made=lacks,
+        lacks=lacks,
     ),
     bits_per_byte.SPEC,
     transformer.SPEC,

@@ -18,8 +18,7 @@ from pydantic import TypeAdapter
 from tokbench import results
 from tokbench.registry.plugins import load_registry
 from tokbench.results.blocks import RawState
-from tokbench.results.cell_table import CellKind, CellTable
-from tokbench.results.cells import Cell
+from tokbench.results.cells import Cell, CellKind, CellTable
 from tokbench.results.model import SCHEMA, Results
 from tokbench.results.study_blocks import BlockType
 
@@ -91,9 +90,10 @@ def _describe(schema: Json, cls: type) -> None:
     if is_dataclass(cls.__base__):
         _describe(schema, cls.__base__)
     schema["description"] = " ".join(head.split())
-    for name, text in [*listed, *_field_docs(cls)]:
-        if name in schema.get("properties", {}):
-            schema["properties"][name]["description"] = " ".join(text.split())
+    said = dict([*listed, *_field_docs(cls)])
+    for name, definition in schema.get("properties", {}).items():
+        # What a name says by itself needs no docstring.
+        definition["description"] = " ".join(said.get(name, definition.get("description", f"The {name}.")).split())
 
 
 def _field_docs(cls: type) -> Iterator[tuple[str, str]]:

@@ -9,50 +9,31 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tokbench.comparison.compare import compare as compare_runs
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import config_of, read_config
-from tokbench.config.validate import validate_options
-from tokbench.engine.check import Checked, check, worker_pool
-from tokbench.engine.describe import (
-    describe_config,
-    describe_corpus,
-    describe_families,
-    describe_machine,
-    describe_metrics,
-    describe_plugin,
-    describe_tokenizer,
-)
-from tokbench.engine.evaluate import Evaluation, evaluate
-from tokbench.engine.finish import Finished, finish, pack_states
-from tokbench.engine.folder import keep_previous, make_folder, write_again, write_reports
-from tokbench.engine.interrupts import uninterrupted
-from tokbench.engine.prepare import train_run
-from tokbench.engine.stored import StoredWork
-from tokbench.engine.studies import StudiesDone, run_studies
+from tokbench.engine.check import check, worker_pool
+from tokbench.engine.describe import describe
+from tokbench.engine.evaluate import evaluate
+from tokbench.engine.finish import finish, pack_states
+from tokbench.engine.folder import make_folder, write_again, write_run
+from tokbench.engine.prepare import train as train_tokenizers
+from tokbench.engine.run import Run, uninterrupted
+from tokbench.engine.studies import run_studies
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
-from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
-from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
-from tokbench.registry.plugins import load_registry, missing
-from tokbench.registry.python_objects import of_object, with_files
-from tokbench.registry.tokenizer_names import Grammar
-from tokbench.results.blocks import Durations, PartialRun
-from tokbench.results.model import NamedRun
-from tokbench.results.states import RawStates
-from tokbench.segmentation.segment import NamedTokenizers, segment_texts
-from tokbench.segmentation.segmented_text import SegmentedText
-from tokbench.text.given import check_text, checked_texts, refuse_collection
-from tokbench.tokenizers.backend import GroupedText
+from tokbench.results.blocks import Durations
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench.training.train import train_here
+
+if TYPE_CHECKING:
+    from tokbench.notebook.comparison import NotebookComparison
+    from tokbench.segmentation.segmented_text import SegmentedText
 
 
 def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
@@ -72,6 +53,11 @@ def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
     >>> load("utf16_units").encode("né")
     [110, 233]
     """
+    from tokbench.config.validate import validate_options
+    from tokbench.registry.plugins import load_registry, missing
+    from tokbench.registry.python_objects import of_object
+    from tokbench.registry.tokenizer_names import Grammar
+
     registry = load_registry()
     name = tokenizer if isinstance(tokenizer, str) else type(tokenizer).__name__
     resolved = Grammar(registry).resolve(name) if name is tokenizer else of_object(tokenizer, registry)
@@ -116,6 +102,13 @@ def train(
     >>> [tokenizer.token_bytes(token) for token in tokenizer.encode("aaabdaaabac")]
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
+    from tokbench.config.validate import validate_options
+    from tokbench.registry.plugins import load_registry, missing
+    from tokbench.registry.tokenizer_names import Grammar
+    from tokbench.text.given import checked_texts
+    from tokbench.tokenizers.backend import GroupedText
+    from tokbench.training.train import train_here
+
     documents = checked_texts(documents, "documents")
     registry = load_registry()
     backend, given = Grammar(registry).resolve_training(backend).with_options(options, backend)
@@ -158,6 +151,9 @@ def show(
     >>> text.segmentations[0].ids
     [110, 195, 169, 101]
     """
+    from tokbench.segmentation.segment import NamedTokenizers, segment_texts
+    from tokbench.text.given import check_text, refuse_collection
+
     listed = [texts] if isinstance(texts, str) else texts
     refuse_collection(listed, "texts")
     labelled = [text if isinstance(text, tuple) else ("", text) for text in listed]
@@ -210,67 +206,60 @@ def run(
     Raises:
         InputError: something is wrong with the input; it is raised before anything is measured.
     """
-    way = Executor(workers, executor, scheduler)
-    kept = open_store() if store else None
+    how = Executor(workers, executor, scheduler)
+    finished_work = open_store() if store else None
     overrides = Overrides(limit, tuple(only), tuple(settings))
     if isinstance(path, Mapping):
+        from tokbench.registry.plugins import load_registry
+        from tokbench.registry.python_objects import with_files
+
         config = config_of(with_files(path, load_registry()), overrides)
     else:
         config = read_config(Path(path), overrides)
     folder = Path(output) if output is not None else None
     if isinstance(progress, RunProgress):
-        return _run(config, folder, way, kept, progress)
-    bars = way.kind != "inprocess" and sys.stderr.isatty()
+        return _run(config, folder, how, finished_work, progress)
+    bars = how.kind != "inprocess" and sys.stderr.isatty()
     with progress_shown(progress or ("notebook" if in_notebook() else "bars" if bars else "none")) as shown:
-        return _run(config, folder, way, kept, shown)
+        return _run(config, folder, how, finished_work, shown)
 
 
 def _run(
-    config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress
+    config: Config, folder: Path | None, executor: Executor, store: Store | None, progress: RunProgress
 ) -> NotebookResults:
     created, start = datetime.now(UTC), time.perf_counter()
-    with worker_pool(config, progress, way) as pool:
-        checked = check(config, pool)
+    with worker_pool(config, progress, executor) as pool:
+        this = check(config, pool, store)
         if folder:
             make_folder(folder)
-        stored = StoredWork(kept, checked.registry, checked.plan)
-        with progress.phase("training"):
-            checked, stopped = train_run(checked, folder, pool, stored)
-            prepared = checked.prepared
-            stored.identify(prepared)
-        with progress.phase("measuring"):
-            names = [tokenizer.name for tokenizer in prepared if tokenizer.facts and not stopped]
-            evaluation = evaluate(checked.plan, names, pool, stored)
-            stopped = stopped or ("measuring" if evaluation.interrupted else "")
-        with progress.phase("cells"):
-            progress("computing metrics", 0, None)
-            evaluation.interrupted = bool(stopped)
-            finished, waited = uninterrupted(partial(finish, checked.plan, prepared, evaluation))
-            stopped = stopped or ("cells" if waited else "")
-        studies = run_studies(checked, evaluation, finished, stopped, pool, stored)
-        notes = list(pool.notes)
+        describe(this.results, this.plan, this.registry)
+        this.results.created = created.isoformat(timespec="seconds")
+        this.phase("training", partial(train_tokenizers, folder=folder))
+        this.phase("measuring", evaluate)
+        this.phase("cells", finish)
+        run_studies(this)
+    if uninterrupted(partial(_end, this, folder, start)).stopped:
+        this.stop("reports")
+    return NotebookResults.of(this.results)
+
+
+def _end(this: Run, folder: Path | None, start: float) -> None:
+    """Make the results of what was measured, and write them."""
+    results, progress = this.results, this.pool.progress
     with progress.phase("cells"):
-        states, waited = uninterrupted(partial(pack_states, checked.plan, prepared, evaluation))
-        studies.stopped = studies.stopped or ("cells" if waited else "")
-    results = _results(checked, evaluation, finished, studies, states)
-    results.notes += notes
-    results.from_store = stored.sentences()
-    stored.end()
-    results.created = created.isoformat(timespec="seconds")
+        if not this.finished:
+            finish(this)
+        pack_states(this)
+    results.notes += this.pool.notes
+    results.from_store = this.stored.sentences()
+    this.stored.end()
     results.seconds = round(time.perf_counter() - start, 3)
-    results.durations = _durations(progress, checked.plan.studies)
+    results.durations = _durations(progress, this.plan.studies)
     if folder:
         with progress.phase("reports"):
-            reporters = checked.plan.reporters
-            moved = attempt(partial(keep_previous, folder, reporters))
-            if isinstance(moved, Failure):
-                results.notes.append(f"the run before is not kept: {moved.reason}")
-            results.problems, waited = uninterrupted(partial(write_reports, folder, results, reporters, progress))
-            if waited:
-                raise KeyboardInterrupt
+            write_run(folder, results, this.plan.reporters, progress)
         results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))
         results.problems += write_again(folder, results)
-    return results
 
 
 def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = False) -> NotebookComparison:
@@ -287,6 +276,10 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     Raises:
         ResultsError: a run has no results, or they are damaged.
     """
+    from tokbench.comparison.compare import compare as compare_runs
+    from tokbench.notebook.comparison import NotebookComparison
+    from tokbench.results.model import NamedRun
+
     return NotebookComparison.of(
         compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
     )
@@ -296,41 +289,3 @@ def _durations(progress: RunProgress, studies: Iterable[str]) -> Durations:
     seconds = {name: round(value, 3) for name, value in progress.seconds.items()}
     of_studies = {name: seconds.pop(name) for name in studies if name in seconds}
     return Durations(**seconds, studies=of_studies)
-
-
-def _results(
-    checked: Checked, evaluation: Evaluation, finished: Finished, studies: StudiesDone, states: RawStates
-) -> NotebookResults:
-    registry, plan, prepared = checked
-    return NotebookResults(
-        name=plan.config.name,
-        config=describe_config(plan.config),
-        environment=describe_machine(),
-        plugins=[describe_plugin(plugin) for plugin in registry.plugins],
-        corpora={name: describe_corpus(plan, name) for name in plan.corpora},
-        tokenizers={tokenizer.name: describe_tokenizer(tokenizer, registry) for tokenizer in prepared},
-        metrics=describe_metrics(
-            (family for family, _ in plan.metrics),
-            plan.bound,
-            finished.ratios,
-            {family.name for family, _ in plan.metrics if plan.is_timed(family)},
-        ),
-        cells=finished.cells + studies.cells,
-        losses=finished.losses,
-        own_texts=[own for outcome in studies.outcomes.values() for own in outcome.own_texts],
-        studies=studies.blocks,
-        failed_studies=studies.failures,
-        pairs=finished.pairs,
-        matrices=finished.matrices,
-        notes=[
-            *plan.notes,
-            *(failure.reason for failure in evaluation.unreadable.values()),
-            *studies.notes,
-            *evaluation.notes,
-        ],
-        families=describe_families(plan, registry),
-        states=states,
-        tracebacks=finished.tracebacks | studies.tracebacks,
-        interrupted=bool(studies.stopped),
-        partial=PartialRun(phase=studies.stopped, reason=studies.lost) if studies.stopped else None,
-    )

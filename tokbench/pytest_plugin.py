@@ -151,7 +151,7 @@ def _time(benchmark: Any, suite: Suite, case: SuiteCase) -> None:
     n_bytes, facts = sum(len(text.encode()) for text in texts), suite.facts(case.tokenizer)
     benchmark.extra_info |= {
         "tokenizer": case.tokenizer,
-        "backend": facts.planned.spec.name,
+        "backend": facts.info.backend,
         "corpus": case.corpus,
         "documents": len(texts),
         "bytes": n_bytes,

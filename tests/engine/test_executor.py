@@ -5,7 +5,6 @@ import re
 import pytest
 
 import tokbench
-from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.errors import ContractError
 from tokbench.plugin import ExecutorSpec
 from tokbench.registry.plugins import load_registry
@@ -28,12 +27,6 @@ def test_what_does_not_go_together_is_told_with_what_to_type(write_config, given
     workers, executor, scheduler = (*given, "", "")[:3]
     with pytest.raises(tokbench.InputError, match=re.escape(message)):
         tokbench.run(write_config(), workers=workers, executor=executor, scheduler=scheduler)
-
-
-@pytest.mark.packages
-def test_executors_by_number_of_workers():
-    assert [Executor(0).kind, Executor(3).kind, Executor(1, "inprocess").kind] == ["inprocess", "workers", "inprocess"]
-    assert not any(Executor(*given).problems() for given in [(0,), (1, "inprocess"), (2, "workers"), (2, "futures")])
 
 
 def test_an_executor_of_a_plugin_does_the_jobs_of_a_run(write_config, install):

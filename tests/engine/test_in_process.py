@@ -13,6 +13,7 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.cli.main import tokbench as tokbench_command
 from tokbench.corpus import shards
+from tokbench.corpus.words import find
 from tokbench.results.states import RawStates
 
 HELPER = Path(__file__).parents[1] / "helpers" / "own_metrics.py"
@@ -99,7 +100,7 @@ def test_ctrl_c_while_cells_are_made_loses_none(write_config, corpus, monkeypatc
     monkeypatch.setattr(RawStates, "add", interrupted)
     results = tokbench.run(config, workers=0)
     assert (results.states, results.cells) == (whole.states, whole.cells)
-    assert results.partial.phase == "cells"
+    assert results.partial.phase == "reports"
 
 
 @pytest.mark.packages
@@ -109,9 +110,9 @@ def test_a_long_document_is_measured_as_others_are(write_config, monkeypatch):
         tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}",
         metrics="[fertility, continued_words, strr, utf8, numbers, roundtrip]",
     )
-    whole, searches, find = tokbench.run(config, workers=0, store=False), [], shards.find_words
+    whole, searches, found = tokbench.run(config, workers=0, store=False), [], find.find_words
     monkeypatch.setattr(shards, "_LONG", 0)
-    monkeypatch.setattr(shards, "find_words", lambda texts, *args: searches.append(texts) or find(texts, *args))
+    monkeypatch.setattr(find, "find_words", lambda texts, *args: searches.append(texts) or found(texts, *args))
     results = tokbench.run(config, workers=0, store=False)
     assert (results.cells, results.states) == (whole.cells, whole.states)
     assert len(searches) > len({tuple(texts) for texts in searches})

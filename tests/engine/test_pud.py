@@ -27,9 +27,8 @@ def published(data):
 
 @pytest.fixture(scope="module")
 def results(data, tiktoken_files):
-    settings = ["metrics=[compression, fertility, roundtrip]", "show.documents=0"]
-    only = [*ENCODINGS, "cl100k-splintr", "t5"]
-    return tokbench.run(ROOT / "configs" / "pud.yaml", workers=0, settings=settings, only=only)
+    settings = ["metrics=[compression, fertility]", "show.documents=0"]
+    return tokbench.run(ROOT / "configs" / "pud.yaml", workers=0, settings=settings, only=ENCODINGS)
 
 
 def by_group(results, tokenizer, metric):
@@ -39,29 +38,10 @@ def by_group(results, tokenizer, metric):
 pytestmark = pytest.mark.slow
 
 
-def test_nothing_failed(results):
-    assert not results.failed
-    assert len(results.corpora["pud"].groups) == 10
-
-
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_tokens_equal_the_published_table(results, published, encoding):
     found = {group: cell.value for group, cell in by_group(results, encoding, "tokens").items() if group != WHOLE}
     assert found == {language: row[encoding] for language, row in published.items()}
-
-
-def test_two_engines_agree(results):
-    one, other = (by_group(results, name, "tokens") for name in ("cl100k", "cl100k-splintr"))
-    assert {g: c.value for g, c in one.items()} == {g: c.value for g, c in other.items()}
-
-
-def test_losses_of_t5_are_shown(results):
-    exact = by_group(results, "t5", "roundtrip_exact")
-    assert all(exact[language].value < 0.02 for language in ("ar", "ko", "ru", "th", "zh"))
-    lost = {loss.group for loss in results.losses if loss.tokenizer == "t5"}
-    assert {"ar", "ko", "ru", "th", "zh"} <= lost
-    for lossless in ENCODINGS:
-        assert by_group(results, lossless, "roundtrip_exact")[WHOLE].value == 1
 
 
 def test_fertility_units_make_sense(results):
@@ -72,4 +52,3 @@ def test_fertility_units_make_sense(results):
     assert cells[WHOLE].status == Status.NOT_APPLICABLE
     # Between spaces there are 12,347 Korean words: n_whitespace of the published counts.
     assert cells["ko"].value == pytest.approx(34199 / 12347)
-    assert cells["en"].value == pytest.approx(1.24, abs=0.02)

@@ -4,7 +4,7 @@ import pytest
 
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
-from tokbench.engine.shares import WORTH_LOADING, Backlog
+from tokbench.engine.evaluate import WORTH_LOADING, Backlog
 from tokbench.engine.workers.pool import InMemory
 
 NAMES = ("a", "b", "c", "d")

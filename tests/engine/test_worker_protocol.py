@@ -8,8 +8,7 @@ from tokbench.config.model import Limits
 from tokbench.engine.workers import process
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.protocol import MALFORMED, from_worker, packed
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import MALFORMED, Recipe, from_worker, packed
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent

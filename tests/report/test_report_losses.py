@@ -13,8 +13,8 @@ from report_data import build
 from rich.console import Console
 
 import tokbench
-from tokbench.engine.describe import describe_metrics
 from tokbench.formats import html, markdown
+from tokbench.measuring.family import described
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.registry.plugins import load_registry
@@ -33,8 +33,8 @@ from tokbench.results.model import Results
 OWN = {"probes", "special_tokens"}
 """Families whose texts are their own."""
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values() if entry.spec.name not in OWN]
-TIMED = {family.name for family in FAMILIES if family.study and load_registry().studies.get(family.study).alone}
-METRICS = describe_metrics(FAMILIES, {}, {}, TIMED)
+ALONE = {spec.name for spec in load_registry().studies if spec.alone}
+METRICS = described(FAMILIES, {}, ALONE)
 OF_THE_ENGINE = (
     "load_s train_s train_s_slope train_memory_mb train_memory_slope memory_loaded_mb memory_peak_mb growth_exponent"
 ).split()

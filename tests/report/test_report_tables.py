@@ -9,7 +9,7 @@ import pytest
 from document_tree import chooser, nodes_of
 from report_data import LANGUAGES, PLUGIN_METRIC, build, metric_info
 
-from tokbench.engine.describe import describe_metrics
+from tokbench.measuring.family import described
 from tokbench.registry.plugins import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
@@ -99,7 +99,7 @@ COMMON = ["compression_ratio", "lost_characters"]
 )
 def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, first):
     by_name = {family.name: family for family in FAMILIES}
-    metrics = describe_metrics([by_name[name] for name in ["compression", *families, "roundtrip"]], {}, {})
+    metrics = described([by_name[name] for name in ["compression", *families, "roundtrip"]], {})
     cells = [
         Cell(name, "c", group, metric, value)
         for metric in metrics

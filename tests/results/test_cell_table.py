@@ -8,9 +8,8 @@ import pytest
 import report_data
 
 from tokbench.foundation.errors import ContractError, ResultsError
-from tokbench.measuring.cell import plain_cells
-from tokbench.results.cell_table import cell_table, cells_of
-from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.measuring.study import plain_cells
+from tokbench.results.cells import WHOLE, Cell, Status, cell_table, cells_of
 from tokbench.results.model import SCHEMA, Results
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tokbench.corpus.document_limit import DOCUMENT_LIMIT
+from tokbench.corpus.contract import DOCUMENT_LIMIT
 from tokbench.foundation.errors import InputError
 from tokbench.text.cuts import reading
 from tokbench.text.pages import page_sizes

@@ -27,8 +27,8 @@ from tokbench.terminal.several import check_each
 
 if TYPE_CHECKING:
     from tokbench.config.overrides import Overrides
-    from tokbench.engine.check import Checked
-    from tokbench.measuring.prepared import PreparedTokenizer
+    from tokbench.engine.run import Run
+    from tokbench.measuring.plan import RunTokenizer
 
 
 @click.command(epilog=examples("tokbench check mine.yaml", "tokbench check --backend splintr:qwen3 --examples 5"))
@@ -88,17 +88,17 @@ def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bo
         return
     facts: list[dict[str, object]] = []
     try:
-        check_each(configs, overrides, lambda config, checked: facts.append(_facts(config, checked)))
+        check_each(configs, overrides, lambda config, run: facts.append(_facts(config, run)))
     except InputError as error:
         print_json({"configs": facts, "problems": [asdict(problem) for problem in error.problems]})
         raise
     print_json({"configs": facts, "problems": []})
 
 
-def _facts(config: Path, checked: Checked) -> dict[str, object]:
+def _facts(config: Path, run: Run) -> dict[str, object]:
     from tokbench.engine.planning import outlook
 
-    plan = checked.plan
+    plan = run.plan
     return {
         "config": str(config),
         "corpora": [
@@ -107,59 +107,59 @@ def _facts(config: Path, checked: Checked) -> dict[str, object]:
         ],
         "tokenizers": [
             {
-                "tokenizer": prepared.name,
-                "backend": prepared.planned.spec.name,
-                "state": _state(prepared),
-                "reason": prepared.reason,
-                "train_on": list(prepared.planned.train_on),
-                "train_at": prepared.planned.vocab_size or None,
-                "corpora": list(prepared.planned.corpora),
+                "tokenizer": tokenizer.name,
+                "backend": tokenizer.info.backend,
+                "state": _state(tokenizer),
+                "reason": tokenizer.info.reason,
+                "train_on": list(tokenizer.train_on),
+                "train_at": tokenizer.vocab_size or None,
+                "corpora": list(tokenizer.info.corpora),
             }
-            for prepared in checked.prepared
+            for tokenizer in run.plan.tokenizers
         ],
         "metrics": [
-            {"metric": family.name, "corpora": list(plan.bound.get(family.name, ()))} for family, _ in plan.metrics
+            {"metric": family.name, "corpora": list(plan.restricted_to.get(family.name, ()))}
+            for family, _ in plan.metrics
         ],
         "studies": [{"study": name} for name in plan.studies],
-        "notes": [*plan.notes, *outlook(plan, checked.registry)],
+        "notes": [*plan.notes, *outlook(plan, run.registry)],
     }
 
 
-def _state(prepared: PreparedTokenizer) -> str:
-    return "unavailable" if prepared.reason else "to be trained" if prepared.planned.train_on else "loaded"
+def _state(tokenizer: RunTokenizer) -> str:
+    return "unavailable" if tokenizer.info.reason else "to be trained" if tokenizer.train_on else "loaded"
 
 
-def _show(config: Path, checked: Checked) -> None:
+def _show(config: Path, run: Run) -> None:
     from tokbench.engine.planning import outlook
     from tokbench.report.terminal import not_ready_lines
 
-    for prepared in checked.prepared:
-        if prepared.failure:
-            show_traceback(prepared.reason, prepared.failure.traceback)
-    for name, survey in checked.plan.surveys.items():
+    for tokenizer in run.plan.tokenizers:
+        if tokenizer.failure:
+            show_traceback(tokenizer.info.reason, tokenizer.failure.traceback)
+    for name, survey in run.plan.surveys.items():
         say(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
-    absent = [prepared for prepared in checked.prepared if prepared.planned.unavailable_reason]
-    for prepared in checked.prepared:
-        if not prepared.planned.unavailable_reason:
-            say(_sentence(prepared))
-    for line in not_ready_lines([(prepared.name, "unavailable", prepared.reason) for prepared in absent]):
+    absent = [tokenizer for tokenizer in run.plan.tokenizers if tokenizer.failure]
+    for tokenizer in run.plan.tokenizers:
+        if not tokenizer.failure:
+            say(_sentence(tokenizer))
+    for line in not_ready_lines([(tokenizer.name, "unavailable", tokenizer.info.reason) for tokenizer in absent]):
         say(line)
-    families = (family.name for family, _ in checked.plan.metrics)
-    say("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
-    for note in checked.plan.notes:
+    families = (family.name for family, _ in run.plan.metrics)
+    say("metrics: " + ", ".join(name + _only_on(run.plan.restricted_to.get(name, ())) for name in families))
+    for note in run.plan.notes:
         say(f"note: {note}")
-    for line in outlook(checked.plan, checked.registry):
+    for line in outlook(run.plan, run.registry):
         say(line)
-    lacking = any(not prepared.planned.optional for prepared in absent)
-    say(f"{config}: nothing {'else ' * lacking}wrong" + ("; see the notes" if checked.plan.notes else ""))
+    lacking = any(not tokenizer.info.optional for tokenizer in absent)
+    say(f"{config}: nothing {'else ' * lacking}wrong" + ("; see the notes" if run.plan.notes else ""))
 
 
-def _sentence(prepared: PreparedTokenizer) -> str:
-    planned, state = prepared.planned, _state(prepared)
-    more = f": {prepared.reason}" if prepared.reason else ""
-    if state == "to be trained":
-        more = f" {'up to' if planned.auto else 'at'} {planned.vocab_size:,} on {', '.join(planned.train_on)}"
-    return f"tokenizer {prepared.name} ({planned.spec.name}): {state}{more}{_only_on(planned.corpora)}"
+def _sentence(tokenizer: RunTokenizer) -> str:
+    info, more = tokenizer.info, ""
+    if tokenizer.to_be_trained:
+        more = f" {'up to' if tokenizer.auto else 'at'} {tokenizer.vocab_size:,} on {', '.join(tokenizer.train_on)}"
+    return f"tokenizer {tokenizer.name} ({info.backend}): {_state(tokenizer)}{more}{_only_on(info.corpora)}"
 
 
 def _only_on(corpora: Sequence[str]) -> str:

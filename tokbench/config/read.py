@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 
 from tokbench.config.extends import read_extended, read_text
-from tokbench.config.grid import expand
 from tokbench.config.model import (
     Config,
     CorpusEntry,
@@ -21,6 +20,7 @@ from tokbench.config.model import (
     ReportEntry,
     TokenizerEntry,
     TopLevel,
+    expand,
 )
 from tokbench.config.overrides import Overrides, apply_settings
 from tokbench.config.strict_yaml import FilePlace, Located

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.tokenizers.backend import CountsFile
 from tokbench.tokenizers.options import Options
 
@@ -101,3 +102,18 @@ class CorpusSpec:
     open: Callable[[Any], Source]
     """Raises :class:`~tokbench.foundation.errors.InputError` if the corpus does not exist."""
     options: type[Options] = Options
+
+
+DOCUMENT_LIMIT: Final = 256 * 10**6
+"""Bytes in UTF-8."""
+
+
+def too_long(where: str, most: int) -> InputError:
+    """Return the error about a document that begins at ``where`` and has more than ``most`` bytes.
+
+    >>> print(too_long("a.txt.gz:7", 256 * 10**6))
+    a.txt.gz:7: a document of more than 256 MB; cut it into smaller ones, or allow more with 'limits: {document: 512MB}'
+    """
+    more = f"allow more with 'limits: {{document: {2 * most // 10**6}MB}}'"
+    message = f"a document of more than {most // 10**6} MB; cut it into smaller ones, or {more}"
+    return InputError([Problem(where, message)])

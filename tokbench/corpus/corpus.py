@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.contract import Document, HasCounts, HasFiles, Source
-from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
+from tokbench.corpus.contract import DOCUMENT_LIMIT, Document, HasCounts, HasFiles, Source, too_long
 from tokbench.corpus.excerpts import Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards, shards_of_counts
 from tokbench.corpus.spool import EVALUATED, TRAINED, Spool

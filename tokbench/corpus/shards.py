@@ -10,19 +10,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import groupby, islice, pairwise
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.contract import CountedChunk, Document
-from tokbench.corpus.words.find import Clusters, Spans, find_clusters, find_words
-from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
-from tokbench.corpus.words.graphemes import is_white
 from tokbench.corpus.words.positions import byte_widths, code_points
-from tokbench.corpus.words.units import Unit
 from tokbench.foundation.errors import InputError
 from tokbench.statistics.sample_units import Placed, SampleUnits, unit_keys
+
+if TYPE_CHECKING:  # words and characters are found where a metric asks for them
+    from tokbench.corpus.words.find import Clusters, Spans
+    from tokbench.corpus.words.gold import GoldWords
+    from tokbench.corpus.words.units import Unit
 
 T = TypeVar("T")
 
@@ -65,8 +66,12 @@ class Shard:
         self.unit_keys = unit_keys(hashes, None if by_key else zlib.crc32(group.encode("utf-8")))
         """int64[d], the sampling unit: the hash of a key that translations share, else of the text."""
         golds = [document.gold for document in documents if document.gold is not None]
-        self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
+        self.gold: GoldWords | None = None
         """``None`` if the corpus has no gold words."""
+        if len(golds) == len(documents):
+            from tokbench.corpus.words.gold import gold_words
+
+            self.gold = gold_words(self.texts, golds)
         self._cached: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -113,6 +118,8 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], code points with the Unicode property White_Space."""
+        from tokbench.corpus.words.graphemes import is_white
+
         white = is_white("".join(self.texts))
         places = pairwise([0, *np.cumsum(self.n_chars).tolist()])
         return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
@@ -120,6 +127,8 @@ class Shard:
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the bytes before each position that are not white space."""
+        from tokbench.corpus.words.graphemes import is_white
+
         text = "".join(self.texts)
         ink = np.repeat(~is_white(text), byte_widths(code_points(text)))
         return np.concatenate([[0], np.cumsum(ink)])
@@ -127,6 +136,8 @@ class Shard:
     @property
     def clusters(self) -> Clusters:
         """Grapheme clusters, in a byte of memory for each byte of text."""
+        from tokbench.corpus.words.find import find_clusters
+
         return self.cached("clusters", lambda: find_clusters(self.texts, self.n_bytes))
 
     @property
@@ -147,8 +158,10 @@ class Shard:
         return self.cached(("words", unit), lambda: self._find_words(unit))
 
     def _find_words(self, unit: Unit) -> Spans:
-        if unit not in GOLD_UNITS:
-            return find_words(self.texts, unit, self.n_bytes)
+        from tokbench.corpus.words import find, gold
+
+        if unit not in gold.GOLD_UNITS:
+            return find.find_words(self.texts, unit, self.n_bytes)
         if not self.gold:
             raise InputError(f"corpus {self.corpus!r} has no gold words")
         return self.gold.unit(unit)

@@ -25,7 +25,7 @@ from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_s
 from tokbench.statistics.sample_units import SampleUnits
 from tokbench.statistics.standings import GroupNumber, Standing, UnitSums, standings
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone
+from tokbench.tokenizers.contract import only_counts
 from tokbench.tokenizers.facts import cautions
 
 
@@ -93,7 +93,7 @@ def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[i
     """
     known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
     cost = TextCost(tokenizer=loaded.name, vocab_size=vocab_size_of(loaded.tokenizer), cautions=known)
-    if isinstance(loaded.tokenizer, CountsAlone):
+    if only_counts(loaded.tokenizer):
         return replace(cost, tokens=_summed(count_batch(loaded.tokenizer, texts), ends))
     shard = encoded_texts(loaded, texts)
     digest = hashlib.sha256(shard.ids.tobytes()).hexdigest()

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.config.model import Config
-from tokbench.engine.load import Loaded, LoadTokenizer
+from tokbench.engine.load import LoadTokenizer
 from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
+from tokbench.engine.run import Run, States
+from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.executor import Executor, usable_cores
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
-from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
-from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry.plugins import Registry, load_registry
-from tokbench.results.cells import TokenizerState
+from tokbench.foundation.store import Store
+from tokbench.measuring.plan import VOCABULARY, Plan, reading_order
+from tokbench.registry.plugins import load_registry
+from tokbench.results.model import Results
 
 _CORES_TO_SHARE: Final = 2
 """With fewer cores, reading would disturb the times of loading."""
 
 
-def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> list[PreparedTokenizer]:
+def _load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> None:
     """Load every tokenizer that is not to be trained, shared by several workers.
 
     One that cannot be loaded is unavailable if it is optional, else a problem of the plan. ``meanwhile`` is called
@@ -36,47 +36,27 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
     once = cache(meanwhile)
     if not pool.size or usable_cores() < _CORES_TO_SHARE:
         once()
-    due = [planned for planned in plan.tokenizers if not planned.unavailable_reason and not planned.train_on]
-    jobs = iter([LoadTokenizer(planned.name, Recipe(planned.spec.name, planned.options)) for planned in due])
-    loaded: dict[str, Loaded] = {}
+    due = {
+        tokenizer.name: tokenizer for tokenizer in plan.tokenizers if not tokenizer.failure and not tokenizer.train_on
+    }
+    jobs = iter([LoadTokenizer(name, Recipe(each.spec.name, each.options)) for name, each in due.items()])
+    done = set()
     for job, answer in pool.work(lambda: next(jobs, None), once):
         assert isinstance(job, LoadTokenizer)
-        if isinstance(answer, WorkerDied):  # perhaps when its vocabulary was read, after it was loaded
-            loaded.setdefault(job.name, Loaded(answer.failure))
-        else:
-            loaded[job.name] = answer
-        pool.progress("loading tokenizers", len(loaded), len(due))
+        tokenizer, outcome = due[job.name], answer.failure if isinstance(answer, WorkerDied) else answer
+        if isinstance(outcome, str):
+            tokenizer.info.sha256[VOCABULARY] = outcome
+        elif not tokenizer.ready:  # else it died when its vocabulary was read
+            tokenizer.take(outcome)
+        if tokenizer.ready:
+            pool.keep(job.name, job.recipe)
+        done.add(job.name)
+        pool.progress("loading tokenizers", len(done), len(due))
     once()
-    return [_loaded(planned, loaded, pool, plan.problems) for planned in plan.tokenizers]
-
-
-def _loaded(
-    planned: PlannedTokenizer,
-    loaded: Mapping[str, Loaded],
-    pool: WorkerPool,
-    problems: list[Problem],
-) -> PreparedTokenizer:
-    tokenizer = PreparedTokenizer(planned)
-    if planned.unavailable_reason:
-        return tokenizer.with_outcome(Failure(planned.unavailable_reason), TokenizerState.UNAVAILABLE)
-    if planned.train_on:
-        return tokenizer
-    outcome, seconds, vocabulary = loaded[tokenizer.name]
-    if not isinstance(outcome, Failure):
-        pool.keep(tokenizer.name, Recipe(planned.spec.name, planned.options))
-    elif not planned.optional:
-        message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
-        problems.append(Problem(planned.location, message))
-    tokenizer = replace(tokenizer, load_s=seconds, vocabulary=vocabulary)
-    return tokenizer.with_outcome(outcome, TokenizerState.UNAVAILABLE)
-
-
-class Checked(NamedTuple):
-    """A configuration in which nothing is wrong; its tokenizers are loaded, but those to be trained not yet trained."""
-
-    registry: Registry
-    plan: Plan
-    prepared: list[PreparedTokenizer]
+    for tokenizer in due.values():
+        if tokenizer.failure and not tokenizer.info.optional:
+            message = f"tokenizer {tokenizer.name!r} (backend {tokenizer.spec.name}): {tokenizer.failure.reason}"
+            plan.problems.append(Problem(tokenizer.location, message))
 
 
 @contextmanager
@@ -89,8 +69,11 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
         yield pool
 
 
-def check(config: Config, pool: WorkerPool) -> Checked:
-    """Find everything that is wrong, before anything is measured, and raise InputError with all problems."""
+def check(config: Config, pool: WorkerPool, store: Store | None = None) -> Run:
+    """Find everything that is wrong, before anything is measured, and raise InputError with all problems.
+
+    In the run that is returned, tokenizers are loaded, but for those that are to be trained.
+    """
     pool.progress(READING, 0, None)  # at once, because reading may take long
     registry = load_registry()
     plan = plan_tokenizers(config, registry)
@@ -101,11 +84,13 @@ def check(config: Config, pool: WorkerPool) -> Checked:
             complete_plan(plan, registry, pool.progress)
 
     with pool.progress.phase("loading"):
-        prepared = load_all(plan, pool, read)
+        _load_all(plan, pool, read)
     if plan.problems:
         error = InputError(reading_order(plan.problems))
-        for tokenizer in prepared:
+        for tokenizer in plan.tokenizers:
             if tokenizer.failure and tokenizer.failure.traceback:
                 error.add_note(f"\nOf tokenizer {tokenizer.name!r}:\n{tokenizer.failure.traceback}")
         raise error
-    return Checked(registry, plan, prepared)
+    infos = {tokenizer.name: tokenizer.info for tokenizer in plan.tokenizers}
+    results = Results(name=config.name, tokenizers=infos, notes=plan.notes)
+    return Run(registry, plan, pool, StoredWork(store, registry, plan), results, States(plan))

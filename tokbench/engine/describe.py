@@ -8,35 +8,21 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tokbench.config.model import Config
 from tokbench.corpus.words.icu import icu_version
 from tokbench.corpus.words.unicode_tables import segmentation_versions
-from tokbench.engine.load import READING_VOCABULARY, vocabulary_sha256
 from tokbench.engine.workers.executor import usable_cores
 from tokbench.engine.workers.one_thread import ONE_THREAD
-from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.failures import Failure
 from tokbench.foundation.version import __version__
-from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.job import TokenizerJob
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry.plugins import PluginStatus, Registry
-from tokbench.results.blocks import (
-    CorpusInfo,
-    Environment,
-    FamilyInfo,
-    MetricInfo,
-    PluginInfo,
-    RunConfig,
-    TokenizerInfo,
-    TrainingInfo,
-)
+from tokbench.measuring.family import described
+from tokbench.measuring.plan import Plan
+from tokbench.registry.plugins import Catalogue, Registry
+from tokbench.results.blocks import CorpusInfo, Environment, FamilyInfo, PluginInfo, RunConfig
+from tokbench.results.model import Results
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
@@ -44,8 +30,37 @@ _PACKAGES = (
 )
 
 
-def describe_config(config: Config) -> RunConfig:
-    """Return the texts of a configuration and of its bases, with what the command changed."""
+def describe(results: Results, plan: Plan, registry: Registry) -> None:
+    """Fill in what is known of a run before anything is measured."""
+    results.config, results.environment = _config(plan.config), _machine()
+    results.plugins = [
+        PluginInfo(
+            name=plugin.name,
+            distribution=plugin.distribution,
+            version=plugin.version,
+            state="broken" if plugin.reason else "usable",
+            reason=plugin.reason,
+        )
+        for plugin in registry.plugins
+    ]
+    results.corpora = {name: _corpus(plan, name) for name in plan.corpora}
+    alone = {name for name, spec in plan.study_specs.items() if spec.alone}
+    results.metrics = described([family for family, _ in plan.metrics], plan.restricted_to, alone)
+    results.families = {
+        family.name: FamilyInfo(
+            options=options.model_dump(mode="json"), distribution=distribution_of(registry.metrics, family.name)
+        )
+        for family, options in plan.metrics
+    }
+
+
+def distribution_of(specs: Catalogue[Any], name: str) -> str:
+    """Return the package of the plugin that registers a name, with its version."""
+    plugin = specs.entries[name].plugin
+    return f"{plugin.distribution} {plugin.version}".strip()
+
+
+def _config(config: Config) -> RunConfig:
     return RunConfig(
         file=config.path.name,
         sha256=hashlib.sha256(config.text.encode()).hexdigest(),
@@ -63,8 +78,8 @@ def describe_config(config: Config) -> RunConfig:
     )
 
 
-def describe_machine() -> Environment:
-    """Return machine and versions; no host or user name, so that reports can be published."""
+def _machine() -> Environment:
+    # Without host and user name, so that reports can be published.
     return Environment(
         tokbench=__version__,
         python=f"{platform.python_implementation()} {sys.version.split()[0]}",
@@ -75,24 +90,14 @@ def describe_machine() -> Environment:
         load_average=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         timer_resolution_ns=round(time.get_clock_info("perf_counter").resolution * 1e9),
         threads={name: os.environ.get(name, "") for name in ONE_THREAD},
-        packages={**{name: _version(name) for name in _PACKAGES}, "ICU": icu_version() or "not installed"},
+        packages={**{name: installed_version(name) for name in _PACKAGES}, "ICU": icu_version() or "not installed"},
         segmentation=segmentation_versions(),
     )
 
 
-def describe_plugin(plugin: PluginStatus) -> PluginInfo:
-    """Return what became of an entry point."""
-    return PluginInfo(
-        name=plugin.name,
-        distribution=plugin.distribution,
-        version=plugin.version,
-        state="broken" if plugin.reason else "usable",
-        reason=plugin.reason,
-    )
-
-
 @cache
-def _version(distribution: str) -> str:
+def installed_version(distribution: str) -> str:
+    """Return the version of a distribution, or that it is not installed."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
@@ -115,8 +120,7 @@ def _memory_gib() -> float | None:
         return None
 
 
-def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
-    """Return where a corpus comes from, its size, and its digest."""
+def _corpus(plan: Plan, name: str) -> CorpusInfo:
     entry, corpus, survey = plan.config.corpora[name], plan.corpora[name], plan.surveys[name]
     return CorpusInfo(
         source=entry.source,
@@ -135,112 +139,3 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
         group_documents=dict(survey.all_groups) if entry.evaluate and corpus.holdout else {},
         group_bytes=dict(survey.all_group_bytes) if entry.evaluate and corpus.holdout else {},
     )
-
-
-def describe_tokenizer(tokenizer: PreparedTokenizer, registry: Registry) -> TokenizerInfo:
-    """Return where a tokenizer comes from, its state, and its digests."""
-    planned = tokenizer.planned
-    plugin = registry.backends.entries[planned.spec.name].plugin
-    train = TrainingInfo(
-        corpora=list(planned.train_on),
-        documents=tokenizer.train_documents,
-        bytes=tokenizer.train_bytes,
-        vocab_size=tokenizer.facts.vocab_size if planned.auto and tokenizer.facts else planned.vocab_size,
-        seconds=tokenizer.train_s,
-        memory_mb=None if tokenizer.train_memory is None else tokenizer.train_memory / 1e6,
-        from_store=tokenizer.train_from_store,
-    )
-    distribution = f"{plugin.distribution} {plugin.version}".strip()
-    libraries = {name: _version(name) for name in planned.spec.requires}
-    needed = ", ".join(f"{name} {version}" for name, version in libraries.items())
-    return TokenizerInfo(
-        backend=planned.spec.name,
-        distribution=distribution,
-        libraries=libraries,
-        engine=(tokenizer.facts.engine or needed or distribution) if tokenizer.facts else "",
-        options=planned.raw_options,
-        optional=planned.optional,
-        baseline=planned.spec.baseline,
-        same_as=planned.same_as,
-        corpora=list(planned.corpora),
-        state=tokenizer.state,
-        reason=tokenizer.reason,
-        vocab_size=tokenizer.facts.vocab_size if tokenizer.facts else None,
-        returns=tokenizer.facts.returns if tokenizer.facts else "",
-        load_s=tokenizer.load_s,
-        train=train if planned.train_on else None,
-        sha256={**_digests(tokenizer.planned), "vocabulary": tokenizer.vocabulary} if tokenizer.facts else {},
-        lacks=sorted(tokenizer.facts.lacks) if tokenizer.facts else [],
-        notes=list(tokenizer.notes),
-        repairs=getattr(planned.options, "repairs", {}) if planned.train_on else {},
-        **tokenizer.saved,
-    )
-
-
-def _digests(planned: PlannedTokenizer) -> dict[str, str]:
-    files = {name: value for name, value in planned.options if isinstance(value, Path) and value.is_file()}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-
-
-def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[PreparedTokenizer]:
-    """Return the tokenizers with the digests of their vocabularies."""
-    ready = {tokenizer.name: tokenizer for tokenizer in prepared if tokenizer.facts}
-    unknown = [name for name, tokenizer in ready.items() if not tokenizer.vocabulary]
-    jobs = [TokenizerJob((name,), READING_VOCABULARY, name, vocabulary_sha256) for name in unknown]
-    for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
-        if isinstance(answer, WorkerDied | Failure):
-            reason = (answer.failure if isinstance(answer, WorkerDied) else answer).reason
-            ready[name] = ready[name].with_note(f"its vocabulary is not known: {reason}")
-        else:
-            ready[name] = replace(ready[name], vocabulary=answer)
-    return [ready.get(tokenizer.name, tokenizer) for tokenizer in prepared]
-
-
-def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
-    """Return the options of every metric family of a run, and the package that brings it."""
-    infos = {}
-    for family, options in plan.metrics:
-        plugin = registry.metrics.entries[family.name].plugin
-        distribution = f"{plugin.distribution} {plugin.version}".strip()
-        infos[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)
-    return infos
-
-
-def describe_metrics(
-    families: Iterable[MetricFamily],
-    bound: Mapping[str, tuple[str, ...]],
-    ratios: Mapping[str, Sequence[str]],
-    timed: Collection[str] = (),
-) -> dict[str, MetricInfo]:
-    """Return the definition of every metric, by id.
-
-    Args:
-        families: the metric families of the run.
-        bound: the corpora of each family that is not measured on all.
-        ratios: the names of the two sums of each metric that is their ratio.
-        timed: the families whose numbers hold for one machine.
-    """
-    families = list(families)
-    subject = {name for family in families for name in family.subject}
-    return {
-        metric.id: MetricInfo(
-            family=family.name,
-            unit=metric.unit,
-            direction=metric.direction,
-            formula=metric.formula,
-            definition=metric.definition,
-            label=metric.label,
-            short_label=metric.short_label,
-            headline=metric.headline,
-            leads=metric.headline and family.name in subject,
-            no_interval=metric.no_interval,
-            loss_cannot_help=metric.loss_cannot_help,
-            role=metric.role or "",
-            timed=family.name in timed,
-            by_output=metric.by_output,
-            corpora=list(bound.get(family.name, ())),
-            ratio_of=list(ratios.get(metric.id, ())),
-        )
-        for family in families
-        for metric in family.values
-    }

@@ -18,7 +18,7 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone, Encoded, HasSplit, Tokenizer
+from tokbench.tokenizers.contract import Encoded, HasSplit, Tokenizer, only_counts
 from tokbench.tokenizers.options import Options
 
 
@@ -132,7 +132,7 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] |
     """Return the checked ids of a shard, or the counts; a failure names the first document that fails by itself."""
 
     def encoded(texts: list[str]) -> Encoded | NDArray[np.int64]:
-        if isinstance(tokenizer, CountsAlone):
+        if only_counts(tokenizer):
             return count_batch(tokenizer, texts)
         return check_encoded(encode_batch(tokenizer, texts), len(texts), vocab_size_of(tokenizer))
 

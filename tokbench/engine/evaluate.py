@@ -4,136 +4,41 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import partial
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard, ShardStates, for_family, in_document
-from tokbench.engine.shares import Backlog, ShardPart
-from tokbench.engine.stored import StoredWork
-from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
-from tokbench.foundation.errors import STOPS
+from tokbench.engine.run import Run
+from tokbench.engine.workers.pool import InMemory, WorkerDied
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
-from tokbench.measuring.metric import CorpusMetric, TextMetric
-from tokbench.measuring.plan import Plan
-from tokbench.results.cells import WHOLE
-
-Key = tuple[str, str, str, str]
-"""Tokenizer, corpus, group, metric family."""
-
 
 _MUCH_TEXT: Final = 4_000_000
 """From so many bytes of a corpus on, tokenizers prepare for much text, which takes about a second."""
 
 
-@dataclass
-class Evaluation:
-    """The states of the text metrics so far."""
-
-    plan: Plan
-    metrics: dict[str, TextMetric | CorpusMetric]
-    states: dict[Key, Any | Failure] = field(default_factory=dict)
-    """By key, the merged state of the shards so far, or the failure: a part of a group never passes for the whole."""
-    documents: dict[Key, int] = field(default_factory=dict)
-    unreadable: dict[str, Failure] = field(default_factory=dict)
-    """By corpus, why its table of counts could not be read to the end."""
-    crashed: dict[tuple[str, str], Failure] = field(default_factory=dict)
-    """By tokenizer and family, how it ended a process; nothing is measured from then on."""
-    interrupted: bool = False
-    notes: list[str] = field(default_factory=list)
-
-    @cached_property
-    def of_groups(self) -> dict[str, TextMetric]:
-        """The metrics that finish the groups of a corpus one by one."""
-        return {name: metric for name, metric in self.metrics.items() if not isinstance(metric, CorpusMetric)}
-
-    @cached_property
-    def of_corpora(self) -> dict[str, CorpusMetric]:
-        return {name: metric for name, metric in self.metrics.items() if isinstance(metric, CorpusMetric)}
-
-    def add(self, key: Key, state: Any | Failure, documents: int) -> None:
-        known = self.states.get(key)
-        if isinstance(known, Failure):
-            return
-        self.documents[key] = self.documents.get(key, 0) + documents
-        if known is None or isinstance(state, Failure):
-            self.states[key] = state
-        else:
-            metric = self.metrics[key[3]]
-            self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
-
-    def note(self, note: str) -> None:
-        self.notes += [note] if note not in self.notes else []
-
-    def state(self, key: Key, documents: int) -> Any | Failure:
-        """Return the state of a group, if all its documents are in it, or the failure."""
-        state = self.states.get(key)
-        if isinstance(state, Failure) or self.documents.get(key) == documents:
-            return state
-        stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
-        return self.crashed.get((key[0], key[3])) or self.unreadable.get(key[1]) or Failure(stopped)
-
-    def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
-        """Return the state of a group, or of the whole corpus; ``groups`` has the number of documents of each."""
-        name, corpus, group, family = key
-        if group != WHOLE:
-            return self.state(key, groups[group])
-        parts = [self.state((name, corpus, member, family), groups[member]) for member in groups]
-        for part in parts:
-            if isinstance(part, Failure):
-                return part
-        if family in self.of_corpora:
-            return None  # it takes the groups one by one
-        return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
-
-    @cached_property
-    def planned_families(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
-        planned, only = {}, self.plan.only
-        for corpus in self.plan.measured:
-            families = [family.name for family in self.plan.families_on(corpus)]
-            for name in self.plan.names_on(corpus):
-                planned[corpus, name] = tuple(each for each in families if name in only.get(each, {name}))
-        return {place: families for place, families in planned.items() if families}
-
-    def open_families(self, name: str, shard: Shard) -> tuple[str, ...]:
-        """Return the families that can still measure a shard with a tokenizer."""
-        return tuple(
-            family
-            for family in self.planned_families.get((shard.corpus, name), ())
-            if (name, family) not in self.crashed
-            and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
-        )
-
-
-def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
-    """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it."""
-    metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
-    evaluation = Evaluation(plan, metrics)
-    evaluator = _Evaluator(plan, evaluation, names, pool, stored)
-    try:
-        for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
-            evaluator.take(job, answer)
-    except STOPS:
-        evaluation.interrupted = True
-        pool.end()
-    return evaluation
+def evaluate(run: Run) -> None:
+    """Measure every ready tokenizer on every corpus."""
+    evaluator = _Evaluator(run)
+    for job, answer in run.pool.work(evaluator.next_job, evaluator.read_ahead):
+        evaluator.take(job, answer)
 
 
 class _Evaluator:
-    def __init__(
-        self, plan: Plan, evaluation: Evaluation, names: list[str], pool: WorkerPool, stored: StoredWork
-    ) -> None:
+    def __init__(self, run: Run) -> None:
+        plan, pool = run.plan, run.pool
+        names = [tokenizer.name for tokenizer in plan.tokenizers if tokenizer.ready]
         self._plan = plan
         self._pool = pool
-        self._stored = stored
-        self._evaluation = evaluation
-        self._names = {c: [name for name in names if (c, name) in evaluation.planned_families] for c in plan.measured}
+        self._stored = run.stored
+        self._states = run.states
+        self._notes = run.results.notes
+        self._names = {c: [name for name in names if (c, name) in run.states.planned_families] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = pool.progress
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
@@ -152,7 +57,8 @@ class _Evaluator:
         shards = self._plan.corpora[name].shards()
         while shard := attempt(lambda: next(shards, None)):
             if isinstance(shard, Failure):
-                self._evaluation.unreadable[name] = shard
+                self._states.unreadable[name] = shard
+                self._notes.append(shard.reason)
                 return
             yield shard
 
@@ -184,7 +90,7 @@ class _Evaluator:
 
     def _families_not_stored(self, shard: Shard, name: str) -> tuple[str, ...]:
         """Take the states of a shard that the store has, and return the families that must be measured."""
-        wanted = self._evaluation.open_families(name, shard)
+        wanted = self._states.open_families(name, shard)
         known = self._stored.states(name, shard, wanted) if wanted else {}
         for family, state in known.items():
             self._add(shard, name, family, state)
@@ -199,7 +105,7 @@ class _Evaluator:
     def _encode_shard(self, shard: Shard, asked: Mapping[str, tuple[str, ...]]) -> EncodeShard | None:
         wanted = {}
         for name, families in asked.items():
-            left = self._evaluation.open_families(name, shard)
+            left = self._states.open_families(name, shard)
             if still := tuple(family for family in families if family in left):
                 wanted[name] = still
             else:
@@ -228,7 +134,7 @@ class _Evaluator:
         self._close(shard, measured.name)
 
     def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:
-        self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
+        self._states.add((name, shard.corpus, shard.group, family), state, shard.documents)
 
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
         """Show which tokenizers are at work on the open shards."""
@@ -280,10 +186,87 @@ class _Evaluator:
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
             failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
-        for family in families or self._evaluation.metrics:
-            self._evaluation.crashed.setdefault((name, family), failure)
+        for family in families or self._states.metrics:
+            self._states.crashed.setdefault((name, family), failure)
 
 
 def _next_after(names: Sequence[str], done: str) -> str:
     """Return the name behind ``done``, the first if that is not among them, or an empty string."""
     return next(iter(names[names.index(done) + 1 if done in names else 0 :]), "")
+
+
+# Which worker gets which tokenizers of a shard. To load a large vocabulary takes as long as to encode twenty megabytes
+# with it. So each worker keeps to a share of them, and takes over one of another only if enough work is left for it.
+
+WORTH_LOADING: Final = 2.0
+"""Seconds of work that must be left with a tokenizer for another worker to load it, too."""
+
+_SHARDS_A_WORKER: Final = 8
+
+Asked = Mapping[str, tuple[str, ...]]
+"""By tokenizer, the metric families that are to be measured."""
+
+
+class ShardPart(NamedTuple):
+    """A shard, and the tokenizers by which one worker measures it."""
+
+    shard: Shard
+    asked: Asked
+
+
+class _Waiting(NamedTuple):
+    shard: Shard
+    names: tuple[str, ...]
+    left: dict[str, tuple[str, ...]]
+
+
+@dataclass
+class Backlog:
+    """The shards that were read, each with the tokenizers that no worker has got yet, oldest first."""
+
+    seconds_left: dict[str, float] = field(default_factory=dict)
+    """By tokenizer, about how many seconds of work are left, if that is known."""
+    strangers: frozenset[str] = frozenset()
+    """The tokenizers that share no process with others."""
+    _waiting: deque[_Waiting] = field(default_factory=deque)
+
+    def add(self, shard: Shard, asked: Asked) -> None:
+        if asked:
+            self._waiting.append(_Waiting(shard, tuple(asked), dict(asked)))
+
+    def is_full(self, workers: int) -> bool:
+        return len(self._waiting) >= _SHARDS_A_WORKER * workers
+
+    def take(self, memory: InMemory | None) -> ShardPart | None:
+        """Return the next part for a worker; without ``memory`` shards are not divided."""
+        for entry in self._waiting:
+            names = list(entry.left) if memory is None else _own(entry.left, entry.names, memory)
+            if names:
+                return self._part(entry, [name for name in names if name not in self.strangers] or names[:1])
+        return None
+
+    def take_over(self) -> ShardPart | None:
+        """Return a part with the tokenizer of another worker that has most work left, if it is worth loading."""
+        for entry in self._waiting:
+            seconds = {name: self.seconds_left.get(name, float("inf")) for name in entry.left}
+            name = max(seconds, key=seconds.__getitem__)
+            if seconds[name] >= WORTH_LOADING:
+                return self._part(entry, [name])
+        return None
+
+    def _part(self, waiting: _Waiting, names: list[str]) -> ShardPart:
+        part = ShardPart(waiting.shard, {name: waiting.left.pop(name) for name in names})
+        self._waiting = deque(entry for entry in self._waiting if entry.left)
+        return part
+
+
+def _own(left: Collection[str], names: Collection[str], memory: InMemory) -> list[str]:
+    """Return the tokenizers of the worker, and enough of those that no worker has to make up its share.
+
+    >>> _own(["a", "b", "c", "d"], ["a", "b", "c", "d"], InMemory(["a"], ["b"], 2))
+    ['a', 'c']
+    """
+    own = [name for name in left if name in memory.here]
+    free = [name for name in left if name not in memory.here and name not in memory.elsewhere]
+    room = -(-len(names) // memory.workers) - sum(name in memory.here for name in names)
+    return [name for name in left if name in own or name in free[: max(room, 0 if own else 1)]]

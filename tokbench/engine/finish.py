@@ -3,104 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tokbench.corpus.languages import slices
-from tokbench.engine.evaluate import Evaluation, Key
+from tokbench.engine.run import Key, Run, States
 from tokbench.foundation.errors import ContractError, shown
 from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.cell import PlainValues, cell_of, plain_values, without_interval
-from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import (
     CorpusMetric,
     CorpusOutcome,
     CorpusStates,
+    DocumentExample,
     FindsLosses,
+    FindsWorstDocuments,
     Measured,
     Metric,
     TextMetric,
 )
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import Plan, RunTokenizer
+from tokbench.measuring.study import PlainValues, cell_of, plain_values, without_interval
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import WHOLE, Cell, TokenizerState
 from tokbench.results.states import RawStates
 
 
-@dataclass(frozen=True)
-class Finished:
-    """All that the text metrics found."""
-
-    cells: list[Cell]
-    """By tokenizer, corpus, group, then the whole corpus and its slices, then metric."""
-    losses: list[LossInfo]
-    """For each tokenizer and group with lossy documents."""
-    pairs: list[PairComparison]
-    matrices: list[PairMatrix]
-    """Numbers of every two groups or tokenizers."""
-    ratios: dict[str, tuple[str, ...]]
-    """For each metric that is a ratio of two sums, their names."""
-    tracebacks: dict[str, str]
-    """Where the code failed, by the reason of failed cells."""
-    worst: dict[tuple[str, str, str], Sequence[DocumentExample]]
-    """By tokenizer, corpus and group, the documents that need the most tokens per byte."""
-
-
-def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> Finished:
+def finish(run: Run) -> None:
     """Make the cells of the text metrics, and what goes with them."""
-    finisher = _Finisher(plan, evaluation, TrainedShares(plan, prepared))
-    cells = [cell for tokenizer in prepared for cell in finisher.cells(tokenizer)]
-    outcomes = [outcome for outcome in finisher.outcomes.values() if isinstance(outcome, CorpusOutcome)]
+    plan, results, metrics = run.plan, run.results, run.states.metrics.items()
+    for tokenizer in plan.tokenizers:
+        if tokenizer.to_be_trained:
+            tokenizer.fail(Failure("the run was stopped before it was trained"), TokenizerState.FAILED)
+    finisher = _Finisher(plan, run.states)
+    cells = [cell for tokenizer in plan.tokenizers for cell in finisher.cells(tokenizer)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
-    metrics = evaluation.metrics.items()
     finds_losses = {name: metric for name, metric in metrics if isinstance(metric, FindsLosses)}
     finds_worst = {name: metric for name, metric in metrics if isinstance(metric, FindsWorstDocuments)}
-    for state in chain.from_iterable(_states(plan, evaluation, tokenizer) for tokenizer in prepared):
+    for state in _states(run):
         loss = _loss(finds_losses[state.family], state) if state.family in finds_losses else None
         if isinstance(loss, Failure):
-            evaluation.note(f"{state.tokenizer}: the losses of {state.family} are not shown: {loss.reason}")
+            run.note(f"{state.tokenizer}: the losses of {state.family} are not shown: {loss.reason}")
         elif loss:
             losses.append(loss)
         if state.family in finds_worst and (examples := _worst(finds_worst[state.family], state)):
             worst[state[:3]] = examples
-    return Finished(
-        cells=cells,
-        losses=losses,
-        pairs=[pair for outcome in outcomes for pair in outcome.pairs],
-        matrices=[
-            replace(matrix, ci_low=[], ci_high=[]) if plan.design(matrix.corpus).designed else matrix
-            for outcome in outcomes
-            for matrix in outcome.matrices
-        ],
-        ratios=finisher.ratios,
-        tracebacks=tracebacks(
-            [*finisher.failures, *(tokenizer.failure for tokenizer in prepared if tokenizer.failure)]
-        ),
-        worst=worst,
-    )
+    outcomes = [outcome for outcome in finisher.outcomes.values() if isinstance(outcome, CorpusOutcome)]
+    failures = [*finisher.failures, *(tokenizer.failure for tokenizer in plan.tokenizers if tokenizer.failure)]
+    results.cells, results.losses, run.worst = cells, losses, worst
+    results.pairs = [pair for outcome in outcomes for pair in outcome.pairs]
+    results.matrices = [
+        replace(matrix, ci_low=[], ci_high=[]) if plan.design(matrix.corpus).designed else matrix
+        for outcome in outcomes
+        for matrix in outcome.matrices
+    ]
+    results.tracebacks = tracebacks(failures)
+    for name in finisher.ratios.keys() & results.metrics.keys():
+        results.metrics[name] = replace(results.metrics[name], ratio_of=list(finisher.ratios[name]))
+    run.finished = True
 
 
-def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> RawStates:
-    """Move the raw forms of states out of an evaluation, and note what cannot be packed.
+def pack_states(run: Run) -> None:
+    """Move the raw forms of states into the results, and note what cannot be packed.
 
     They are moved one by one, because both forms of all states would take too much memory.
     """
-    packed = RawStates()
-    for tokenizer in prepared:
-        for state in _states(plan, evaluation, tokenizer):
-            raw = attempt(partial(_pack, evaluation.metrics[state.family], state, packed))
-            if isinstance(raw, Failure):
-                evaluation.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
-            del evaluation.states[state[:4]]
-    evaluation.states.clear()  # parts of groups, and failures, are in no file
-    return packed
+    for state in _states(run):
+        raw = attempt(partial(_pack, run.states.metrics[state.family], state, run.results.states))
+        if isinstance(raw, Failure):
+            run.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
+        del run.states.states[state[:4]]
+    run.states.states.clear()  # parts of groups, and failures, are in no file
 
 
 def _pack(metric: TextMetric | CorpusMetric, state: _State, packed: RawStates) -> None:
@@ -117,18 +94,20 @@ class _State(NamedTuple):
     state: Any
 
 
-def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
-    return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
+def _corpora(plan: Plan, tokenizer: RunTokenizer) -> list[str]:
+    return [corpus for corpus in plan.measured if tokenizer.name in plan.names_on(corpus)]
 
 
-def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
-    for corpus in _corpora(plan, prepared):
-        for group, documents in plan.groups(corpus).items():
-            for family in plan.families_on(corpus):
-                place = (prepared.name, corpus, group, family.name)
-                state = evaluation.state(place, documents)
-                if place in evaluation.states and not isinstance(state, Failure):
-                    yield _State(*place, state)
+def _states(run: Run) -> Iterator[_State]:
+    plan, states = run.plan, run.states
+    for tokenizer in plan.tokenizers:
+        for corpus in _corpora(plan, tokenizer):
+            for group, documents in plan.groups(corpus).items():
+                for family in plan.families_on(corpus):
+                    place = (tokenizer.name, corpus, group, family.name)
+                    state = states.state(place, documents)
+                    if place in states.states and not isinstance(state, Failure):
+                        yield _State(*place, state)
 
 
 def _of_run(plan: Plan, corpus: str) -> list[MetricFamily]:
@@ -148,12 +127,12 @@ def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcom
     )
 
 
-class TrainedShares:
+class _TrainedShares:
     """Finds the documents of corpora that tokenizers were trained on, once for each pair of texts."""
 
-    def __init__(self, plan: Plan, prepared: Sequence[PreparedTokenizer]) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._train_on = {tokenizer.name: tokenizer.planned.train_on for tokenizer in prepared}
+        self._train_on = {tokenizer.name: tokenizer.train_on for tokenizer in plan.tokenizers}
         self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
 
     def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
@@ -178,10 +157,10 @@ class TrainedShares:
 class _Finisher:
     """Asks the text metrics of a run for their values."""
 
-    def __init__(self, plan: Plan, evaluation: Evaluation, seen: TrainedShares) -> None:
+    def __init__(self, plan: Plan, states: States) -> None:
         self._plan = plan
-        self._evaluation = evaluation
-        self._seen = seen
+        self._states = states
+        self._seen = _TrainedShares(plan)
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         """By corpus and family, of corpus metrics."""
         self.failures: list[Failure] = []
@@ -189,16 +168,15 @@ class _Finisher:
         """By metric, the sums of which its cells are ratios."""
         for corpus in plan.measured:
             for name in (family.name for family in plan.families_on(corpus)):
-                if metric := evaluation.of_corpora.get(name):
-                    states = self._corpus_states(corpus, name)
-                    finish_corpus = partial(_finished_corpus, metric, states)
+                if metric := states.of_corpora.get(name):
+                    finish_corpus = partial(_finished_corpus, metric, self._corpus_states(corpus, name))
                     self.outcomes[corpus, name] = attempt(finish_corpus, f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
         groups, design = self._plan.groups(corpus), self._plan.design(corpus)
         names = self._plan.names_on(corpus)
         every = {
-            (name, group): self._evaluation.state((name, corpus, group, family), documents)
+            (name, group): self._states.state((name, corpus, group, family), documents)
             for name in names
             for group, documents in groups.items()
         }
@@ -207,21 +185,21 @@ class _Finisher:
         rules = self._plan.config.most_lost, self._plan.config.practical_margin
         return CorpusStates(corpus, design.parallel, design.reference, groups, measured, known, design.designed, *rules)
 
-    def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
-        for corpus in _corpora(self._plan, prepared):
+    def cells(self, tokenizer: RunTokenizer) -> Iterator[Cell]:
+        for corpus in _corpora(self._plan, tokenizer):
             groups = self._plan.groups(corpus)
             for group in [*groups, WHOLE]:
-                seen = self._seen.share(prepared.name, corpus, groups if group == WHOLE else [group])
+                seen = self._seen.share(tokenizer.name, corpus, groups if group == WHOLE else [group])
                 for family in _of_run(self._plan, corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
-                    values = self._values((prepared.name, corpus, group, family.name), groups)
-                    yield from self._cells(prepared, (corpus, group), metrics, values, seen)
-            yield from self._slices(prepared, corpus, seen)
-            yield from self._by_script(prepared, corpus)
+                    values = self._values((tokenizer.name, corpus, group, family.name), groups)
+                    yield from self._cells(tokenizer, (corpus, group), metrics, values, seen)
+            yield from self._slices(tokenizer, corpus, seen)
+            yield from self._by_script(tokenizer, corpus)
 
     def _cells(
         self,
-        prepared: PreparedTokenizer,
+        tokenizer: RunTokenizer,
         place: tuple[str, str],
         metrics: Iterable[Metric],
         values: PlainValues | Failure,
@@ -234,40 +212,40 @@ class _Finisher:
             self.failures += [value for value in values.values() if isinstance(value, Failure)]
             ratios = {name: value.ratio_of for name, value in values.items() if isinstance(value, Measured)}
             self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
-        cells = (cell_of(prepared, place, metric, values, seen) for metric in metrics)
+        cells = (cell_of(tokenizer, place, metric, values, seen) for metric in metrics)
         return map(without_interval, cells) if self._plan.design(place[0]).designed else cells
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> PlainValues | Failure:
         """Return the values of a family in a group, or in all these groups."""
         name, corpus, group, family = key
-        state = self._evaluation.group_state(key, groups)
+        state = self._states.group_state(key, groups)
         if isinstance(state, Failure):
             return state
-        if family in self._evaluation.of_corpora:
+        if family in self._states.of_corpora:
             outcome = self.outcomes[corpus, family]
             return outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})
-        finish = self._evaluation.of_groups[family].finish
+        finish = self._states.of_groups[family].finish
         return attempt(lambda: plain_values(finish(state)), f"finishing {family}")
 
-    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
+    def _slices(self, tokenizer: RunTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         usual = {*self._plan.groups(corpus), WHOLE}
         for family in self._plan.families_on(corpus):
             outcome = self.outcomes.get((corpus, family.name))
             for (name, group), values in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
-                if name == prepared.name and group not in usual:
+                if name == tokenizer.name and group not in usual:
                     metrics = [metric for metric in family.values if metric.id in values]
-                    yield from self._cells(prepared, (corpus, group), metrics, values, seen)
+                    yield from self._cells(tokenizer, (corpus, group), metrics, values, seen)
 
-    def _by_script(self, prepared: PreparedTokenizer, corpus: str) -> Iterator[Cell]:
+    def _by_script(self, tokenizer: RunTokenizer, corpus: str) -> Iterator[Cell]:
         documents = self._plan.groups(corpus)
         families = [family for family in self._plan.families_on(corpus) if family.by_script]
         scripts = [(part.value, part.groups) for part in slices(documents) if part.facet == "script" and part.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
-            seen = self._seen.share(prepared.name, corpus, groups)
+            seen = self._seen.share(tokenizer.name, corpus, groups)
             counts = {group: documents[group] for group in groups}
             for family in families:
-                values = self._values((prepared.name, corpus, WHOLE, family.name), counts)
-                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen)
+                values = self._values((tokenizer.name, corpus, WHOLE, family.name), counts)
+                yield from self._cells(tokenizer, (corpus, f"script: {script}"), family.values, values, seen)
 
 
 def _loss(metric: FindsLosses, place: _State) -> LossInfo | Failure | None:

@@ -6,8 +6,7 @@ import glob
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,7 +17,7 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import UNFINISHED, remove_unfinished, unfinished_prefix, write_atomically
 from tokbench.foundation.progress import Progress, silent
 from tokbench.measuring.job import TokenizerJob
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import RunTokenizer
 from tokbench.results.blocks import NOT_SAVED, StatesFile
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
@@ -86,29 +85,28 @@ def _save(folder: Path, name: str, tokenizer: Tokenizer) -> SavedFile | None:
     return save_whole(folder / "artefacts" / (name + tokenizer.file_suffix), tokenizer.save)
 
 
-def save_artefact(folder: Path, tokenizer: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
-    """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
-    if not tokenizer.planned.train_on or not tokenizer.facts:
-        return tokenizer
+def save_artefact(folder: Path, tokenizer: RunTokenizer, pool: WorkerPool) -> None:
+    """Save a trained tokenizer, and add its file with the sha256 to its block, or a note that it failed."""
     answer = pool.ask(
         TokenizerJob((tokenizer.name,), "saving", "", partial(_save, folder, tokenizer.name), local_only=True)
     )
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
-        return tokenizer.with_note(f"{NOT_SAVED}: {outcome.reason}")
-    if outcome is None:
-        return tokenizer
-    artefact = outcome.path.relative_to(folder).as_posix()
-    return replace(tokenizer, saved={"artefact": artefact, "artefact_sha256": outcome.sha256})
+        tokenizer.info.notes.append(f"{NOT_SAVED}: {outcome.reason}")
+    elif outcome:
+        tokenizer.info.artefact = outcome.path.relative_to(folder).as_posix()
+        tokenizer.info.artefact_sha256 = outcome.sha256
 
 
-def write_reports(
-    folder: Path, results: Results, reporters: list[ReporterSpec], progress: Progress = silent
-) -> list[str]:
-    """Write raw states, ``results.json`` and every report; return the problems.
+def write_run(folder: Path, results: Results, reporters: Sequence[ReporterSpec], progress: Progress = silent) -> None:
+    """Write raw states, ``results.json`` and every report; what could not be written is in ``problems``.
 
-    ``results.written`` gets the files. Raw states that cannot be written are in ``results.json``.
+    The files of the run before are kept in ``previous``, so that ``tokbench compare`` has both. ``results.written``
+    gets the files. Raw states that cannot be written are in ``results.json``.
     """
+    moved = attempt(partial(_keep_previous, folder, reporters))
+    if isinstance(moved, Failure):
+        results.notes.append(f"the run before is not kept: {moved.reason}")
     files: list[tuple[str, Callable[[], object]]] = [
         (STATES, partial(_write_states, folder, results)),
         ("results.json", partial(_write, folder / "results.json", results.to_json)),
@@ -128,12 +126,11 @@ def write_reports(
                 problems.append(outcome.reason)
             elif folder / name not in results.written:
                 results.written.append(folder / name)
+    results.problems = problems
     progress("writing reports", len(files), len(files))
-    return problems
 
 
-def keep_previous(folder: Path, reporters: Iterable[ReporterSpec]) -> None:
-    """Move the files of the run before into ``previous``, so that ``tokbench compare`` has both."""
+def _keep_previous(folder: Path, reporters: Sequence[ReporterSpec]) -> None:
     if (folder / "results.json").is_file():
         (folder / PREVIOUS).mkdir(exist_ok=True)
         for name in ("results.json", STATES, *(reporter.filename for reporter in reporters)):

@@ -12,7 +12,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,7 +99,10 @@ class Identities:
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
         self._libraries: dict[str, dict[str, str]] = {}
-        self._installed = installed_versions()
+
+    @cached_property
+    def _installed(self) -> dict[str, str]:
+        return installed_versions()
 
     def surroundings(self) -> dict[str, object]:
         """Return what decides the states of all metrics and tokenizers."""

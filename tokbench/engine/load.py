@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
@@ -56,18 +56,9 @@ def vocabulary_sha256(tokenizer: Tokenizer) -> str:
     return hashlib.sha256(b"".join(part for token in tokens for part in (lengths[len(token)], token))).hexdigest()
 
 
-class Loaded(NamedTuple):
-    """The outcome of loading one tokenizer."""
-
-    outcome: TokenizerFacts | Failure
-    seconds: float | None = None
-    vocabulary: str = ""
-    """Its :func:`vocabulary_sha256`, once that is known."""
-
-
 @dataclass(frozen=True)
 class LoadTokenizer(Job):
-    """Load a tokenizer; the answers are a :class:`Loaded`, and the same with the digest of its vocabulary."""
+    """Load a tokenizer; the answers are its facts, or the failure, and then the digest of its vocabulary."""
 
     name: str
     recipe: Recipe
@@ -80,18 +71,18 @@ class LoadTokenizer(Job):
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[Loaded]:
+    def run(self, context: WorkerContext) -> Iterator[TokenizerFacts | Failure | str]:
         with doing("loading", tokenizer=self.name, place=""):
             start = time.perf_counter()
             tokenizer = attempt(lambda: context.load(self.recipe))
             seconds = time.perf_counter() - start
             if isinstance(tokenizer, Failure):
-                yield Loaded(tokenizer.during("loading"), seconds)
+                yield tokenizer.during("loading")
                 return
-            facts = attempt(lambda: facts_of(tokenizer, context.registry))
+            facts = attempt(lambda: facts_of(tokenizer, context.registry)._replace(load_s=seconds))
             context.keep(self.name, tokenizer)
-            yield Loaded(facts.during("loading") if isinstance(facts, Failure) else facts, seconds)
+            yield facts.during("loading") if isinstance(facts, Failure) else facts
         with doing(READING_VOCABULARY, tokenizer=self.name, place=self.name):
             digest = attempt(partial(vocabulary_sha256, tokenizer))
         if not isinstance(digest, Failure):
-            yield Loaded(facts, seconds, digest)
+            yield digest

@@ -7,12 +7,21 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from tokbench.config.grid import Variant, expand
-from tokbench.config.model import Config, CorpusEntry, MetricKeys, NamedTokenizerEntry, TokenizerEntry, TopLevel
+from tokbench.config.model import (
+    Config,
+    CorpusEntry,
+    MetricKeys,
+    NamedTokenizerEntry,
+    TokenizerEntry,
+    TopLevel,
+    Variant,
+    expand,
+)
 from tokbench.config.validate import Part, validate
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.languages import did_you_mean_group
+from tokbench.engine.describe import distribution_of, installed_version
 from tokbench.engine.restrictions import check_restrictions, group_notes, restriction_notes
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt
@@ -20,10 +29,11 @@ from tokbench.foundation.packages import elsewhere
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
-from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.measuring.study import StudyProblem, StudySpec
 from tokbench.registry.plugins import Registry, missing
-from tokbench.registry.tokenizer_names import Grammar
+from tokbench.results.blocks import TokenizerInfo, TrainingInfo
+from tokbench.results.cells import TokenizerState
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import GivenOptions, Options, names_in
@@ -184,10 +194,12 @@ class _Planner:
         return max(sizes, default=_ANY_SIZE if wrong else 0)
 
     def absent_backends(self) -> None:
-        if all(planned.unavailable_reason for planned in self._plan.tokenizers):
+        if all(tokenizer.failure for tokenizer in self._plan.tokenizers):
             self._plan.problems += self._absent
 
     def _resolved(self, entry: NamedTokenizerEntry, path: Path) -> TokenizerEntry | None:
+        from tokbench.registry.tokenizer_names import Grammar
+
         located = self._config.located
         base = located.folders.get(located.place(path).name, self._config.base)
         try:
@@ -217,23 +229,31 @@ class _Planner:
             message = f"auto needs a backend whose smaller vocabularies begin its larger ones: {able}; or name sizes"
             self._problem((*path, "train", "vocab_size"), message)
         self._names.add(variant.name)
-        self._plan.tokenizers.append(
-            PlannedTokenizer(
-                name=variant.name,
-                entry=name,
-                spec=spec,
-                options=options,
-                raw_options=variant.options,
-                train_on=entry.train.corpus if entry.train else (),
-                vocab_size=size,
-                auto=auto,
+        train = TrainingInfo(corpora=list(entry.train.corpus), vocab_size=size) if entry.train else None
+        tokenizer = RunTokenizer(
+            name=variant.name,
+            entry=name,
+            spec=spec,
+            options=options,
+            location=self._config.located.where(path, key=True),
+            vocab_size=size,
+            auto=auto,
+            info=TokenizerInfo(
+                backend=spec.name,
+                distribution=distribution_of(self._registry.backends, spec.name),
+                libraries={library: installed_version(library) for library in spec.requires},
+                options=variant.options,
                 optional=entry.optional,
+                baseline=spec.baseline,
                 same_as=entry.same_as,
-                location=self._config.located.where(path, key=True),
-                unavailable_reason=absent,
-                corpora=entry.corpora,
-            )
+                corpora=list(entry.corpora),
+                train=train,
+                repairs=getattr(options, "repairs", {}) if train else {},
+            ),
         )
+        if absent:
+            tokenizer.fail(Failure(absent), TokenizerState.UNAVAILABLE)
+        self._plan.tokenizers.append(tokenizer)
 
     def same_as(self) -> None:
         entries = self._config.tokenizers
@@ -274,11 +294,11 @@ class _Planner:
                 self._check_names(options, entry.path)
                 self._plan.metrics.append((spec, options))
                 if entry.corpora:
-                    self._plan.bound[spec.name] = entry.corpora
+                    self._plan.restricted_to[spec.name] = entry.corpora
 
     def _lacking(self, family: MetricFamily, options: Options) -> str:
         if not family.study or family.make is None:
-            return family.lacks(options)
+            return family.missing_members(options)
         spec = self._registry.studies.get(family.study)
         if spec.lacks is None:
             raise InputError(f"the study {spec.name!r} measures no metrics")
@@ -340,23 +360,21 @@ class _Planner:
                 self._plan.notes.append(
                     f"corpus {name}: a table of counts, on which {', '.join(of_text)} cannot be measured"
                 )
-        for planned in self._plan.tokenizers:
-            if any(name not in self._plan.corpora for name in planned.train_on):
+        for tokenizer in self._plan.tokenizers:
+            if any(name not in self._plan.corpora for name in tokenizer.train_on):
                 continue
-            tables, path = self._plan.counts(planned), ("tokenizers", planned.entry, "train")
+            tables, path = self._plan.counts(tokenizer), ("tokenizers", tokenizer.entry, "train")
             if not tables:
                 continue
-            if planned.spec.train_counts is None:
+            if tokenizer.spec.train_counts is None:
                 able = ", ".join(spec.name for spec in self._registry.backends if spec.train_counts)
-                self._problem(
-                    path,
-                    f"backend {planned.spec.name!r} cannot be trained on counts: it needs the text; these can: {able}",
-                )
-            elif len(tables) < len(planned.train_on):
+                cannot = f"backend {tokenizer.spec.name!r} cannot be trained on counts"
+                self._problem(path, f"{cannot}: it needs the text; these can: {able}")
+            elif len(tables) < len(tokenizer.train_on):
                 self._problem(path, "counts and texts cannot be mixed; count the texts, and add the tables")
-            elif problem := planned.spec.check_counts(planned.options, tables):
+            elif problem := tokenizer.spec.check_counts(tokenizer.options, tables):
                 self._problem(path, problem)
-            self._plan.notes += [f"{planned.name}: {note}" for table in tables.values() for note in table.notes]
+            self._plan.notes += [f"{tokenizer.name}: {note}" for table in tables.values() for note in table.notes]
 
     def study_problems(self) -> None:
         for name, options in self._plan.studies.items():

@@ -11,24 +11,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import ClassVar, Final, Literal
 
 from tokbench.corpus.corpus import feed, group_and_text
-from tokbench.engine.check import Checked
-from tokbench.engine.describe import identify
 from tokbench.engine.folder import save_artefact
-from tokbench.engine.load import facts_of
-from tokbench.engine.stored import StoredWork
+from tokbench.engine.identity import file_digest
+from tokbench.engine.load import READING_VOCABULARY, facts_of, vocabulary_sha256
+from tokbench.engine.run import Run
+from tokbench.engine.stored import Training
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
-from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
 from tokbench.foundation.memory import PeakMemory
-from tokbench.measuring.job import Job
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer, Training
-from tokbench.results.cells import TokenizerState
+from tokbench.measuring.job import Job, TokenizerJob
+from tokbench.measuring.plan import VOCABULARY, Plan, RunTokenizer
+from tokbench.results.blocks import TrainingInfo
 from tokbench.tokenizers.backend import CountsFile, GroupedText
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.facts import TokenizerFacts
@@ -38,11 +36,6 @@ _log = logging.getLogger(__name__)
 
 
 _TRAINING: Final = "training"
-
-
-class _Trained(NamedTuple):
-    outcome: TokenizerFacts | Failure
-    pickled: bytes
 
 
 @dataclass(frozen=True)
@@ -93,28 +86,39 @@ class TrainTokenizer(Job):
             assert spec.train is not None
             return checked(spec.train(GroupedText(counted()), self.vocab_size, self.options, report))
 
-        start = time.perf_counter()
+        outcome: TokenizerFacts | Failure
+        start, pickled = time.perf_counter(), b""
         with doing("training", tokenizer=self.name):
             with PeakMemory() as memory:
                 tokenizer = attempt(train)
             context.progress(step, steps, steps)
             seconds = time.perf_counter() - start
-            packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
-            trained = _Trained(packed.during("training"), b"") if isinstance(packed, Failure) else packed
-        documents += sum(table.documents for table in self.counts.values())
-        n_bytes += sum(table.bytes for table in self.counts.values())
-        most, compiled = memory.n_bytes if self.alone else None, compilations() > compiled_before
-        yield Training(*trained, seconds, most, documents, n_bytes, compiled=compiled)
+            if isinstance(tokenizer, Failure):
+                outcome = tokenizer
+            elif isinstance(packed := _packed(tokenizer), Failure):
+                outcome = packed
+            else:
+                pickled = packed
+                loaded = context.keep(self.name, tokenizer)
+                outcome = attempt(lambda: facts_of(loaded.tokenizer, context.registry))
+        info = TrainingInfo(
+            corpora=list(self.corpora),
+            documents=documents + sum(table.documents for table in self.counts.values()),
+            bytes=n_bytes + sum(table.bytes for table in self.counts.values()),
+            vocab_size=self.vocab_size,
+            seconds=seconds,
+            memory_mb=memory.n_bytes / 1e6 if self.alone and memory.n_bytes is not None else None,
+        )
+        outcome = outcome.during("training") if isinstance(outcome, Failure) else outcome
+        yield Training(outcome, pickled, info, compiled=compilations() > compiled_before)
 
-    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> _Trained | Failure:
-        pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
-        if isinstance(pickled, Failure):
-            return pickled._replace(foreign=False)  # the words say what was done
-        context.keep(self.name, tokenizer)
-        return _Trained(facts_of(tokenizer, context.registry), pickled)
+
+def _packed(tokenizer: Tokenizer) -> bytes | Failure:
+    pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
+    return pickled._replace(foreign=False) if isinstance(pickled, Failure) else pickled  # the words say what was done
 
 
-_CANNOT_BE_SENT = "train() must return a picklable object"
+_CANNOT_BE_SENT: Final = "train() must return a picklable object"
 
 
 @dataclass(frozen=True)
@@ -138,90 +142,72 @@ class LoadTrained(Job):
                 yield attempt(lambda: facts_of(tokenizer, context.registry))
 
 
-def train_all(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool, stored: StoredWork
-) -> Iterator[PreparedTokenizer]:
-    """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
+def train_all(run: Run, folder: Path | None = None) -> None:
+    """Train every tokenizer that is to be trained, and save it; one that cannot be trained is failed.
 
     One training comes after the other, so that their times can be compared; on a cluster they share the workers. Where
-    a metric measures memory, too, each has a fresh process.
+    a study measures memory, too, each has a fresh process.
     """
-    waiting = {
-        tokenizer.name: tokenizer
-        for tokenizer in prepared
-        if tokenizer.planned.train_on and not tokenizer.planned.unavailable_reason
-    }
-    alone = not pool.shared and any(spec.trainings for spec in plan.study_specs.values())
-    trained = {
-        name: taken
-        for name, tokenizer in waiting.items()
-        if (taken := take_training(tokenizer, pool, stored, with_memory=alone))
-    }
-    if pool.shared:
-        left = {name: tokenizer for name, tokenizer in waiting.items() if name not in trained}
-        trained |= _train_side_by_side(plan, left, pool, stored)
-    for tokenizer in prepared:
-        if tokenizer.name in waiting and tokenizer.name not in trained:
-            yield train_one(plan, tokenizer, pool, stored, alone=alone)
-        else:
-            yield trained.get(tokenizer.name, tokenizer)
+    alone = not run.pool.shared and any(spec.trainings for spec in run.plan.study_specs.values())
+    due = [tokenizer for tokenizer in run.plan.tokenizers if tokenizer.to_be_trained]
+    for tokenizer in due:
+        if not take_training(run, tokenizer, with_memory=alone) and not run.pool.shared:
+            train_one(run, tokenizer, alone=alone)
+        if folder and tokenizer.ready:
+            save_artefact(folder, tokenizer, run.pool)
+    left = [tokenizer for tokenizer in due if tokenizer.to_be_trained]
+    _train_side_by_side(run, left)
+    for tokenizer in left:
+        if folder and tokenizer.ready:
+            save_artefact(folder, tokenizer, run.pool)
 
 
-def take_training(
-    tokenizer: PreparedTokenizer, pool: WorkerPool, stored: StoredWork, *, with_memory: bool
-) -> PreparedTokenizer | None:
-    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none, or not with its memory."""
-    training = stored.training(tokenizer.planned)
-    if training is None or (with_memory and training.memory is None):
-        return None
-    facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(tokenizer.name, training.pickled))
+def take_training(run: Run, tokenizer: RunTokenizer, *, with_memory: bool) -> bool:
+    """Take a tokenizer as an earlier run trained it; return whether the store has it, with its memory if asked for."""
+    training = run.stored.training(tokenizer)
+    if training is None or (with_memory and training.info.memory_mb is None):
+        return False
+    facts: TokenizerFacts | Failure | WorkerDied = run.pool.ask(LoadTrained(tokenizer.name, training.pickled))
     if not isinstance(facts, TokenizerFacts):
         reason = (facts.failure if isinstance(facts, WorkerDied) else facts).reason
         _log.warning("training %s again: its entry in the store cannot be used: %s", tokenizer.name, reason)
-        stored.forget_training(tokenizer.planned)
-        return None
-    stored.trained.append(tokenizer.name)
-    trained = _trained(tokenizer, training._replace(outcome=facts), pool)
-    return replace(trained, train_from_store=True)
+        run.stored.forget_training(tokenizer)
+        return False
+    run.stored.trained.append(tokenizer.name)
+    info = replace(training.info, corpora=list(tokenizer.train_on), from_store=True)
+    _take(run, tokenizer, training._replace(outcome=facts, info=info))
+    return True
 
 
-def _train_side_by_side(
-    plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
-) -> dict[str, PreparedTokenizer]:
-    jobs = iter([_training(plan, tokenizer.planned, alone=False) for tokenizer in waiting.values()])
-    trained = {}
-    for job, answer in pool.work(lambda: next(jobs, None), feeds=partial(_training_text, plan)):
+def _train_side_by_side(run: Run, waiting: Sequence[RunTokenizer]) -> None:
+    by_name = {tokenizer.name: tokenizer for tokenizer in waiting}
+    jobs = iter([_training(run.plan, tokenizer, alone=False) for tokenizer in waiting])
+    for job, answer in run.pool.work(lambda: next(jobs, None), feeds=partial(_training_text, run.plan)):
         assert isinstance(job, TrainTokenizer)
-        trained[job.name] = _trained(waiting[job.name], answer, pool, stored)
-    return trained
+        _take(run, by_name[job.name], answer)
+        if by_name[job.name].ready:
+            by_name[job.name].info.notes.append(_ON_A_CLUSTER)
 
 
-def train_one(
-    plan: Plan,
-    tokenizer: PreparedTokenizer,
-    pool: WorkerPool,
-    stored: StoredWork | None = None,
-    *,
-    alone: bool = False,
-) -> PreparedTokenizer:
-    """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so.
+def train_one(run: Run, tokenizer: RunTokenizer, *, alone: bool = False) -> None:
+    """Train one tokenizer, and keep it in the store; if it cannot be trained, its state says so.
 
     One that is trained ``alone`` has a fresh process, and its memory is measured. If something was compiled there, it
     is trained once more.
     """
-    pool.progress(f"training {tokenizer.name}", 0, None)
-    job = _training(plan, tokenizer.planned, alone=alone)
-    feeds = partial(_training_text, plan, job)
-    answer: Training | WorkerDied = pool.ask(job, feeds)
+    run.pool.progress(f"training {tokenizer.name}", 0, None)
+    job = _training(run.plan, tokenizer, alone=alone)
+    feeds = partial(_training_text, run.plan, job)
+    answer: Training | WorkerDied = run.pool.ask(job, feeds)
     if alone and isinstance(answer, Training) and answer.compiled:
-        pool.end()
-        answer = pool.ask(job, feeds)
-    return _trained(tokenizer, answer, pool, stored)
+        run.pool.end()
+        answer = run.pool.ask(job, feeds)
+    _take(run, tokenizer, answer)
 
 
-def _training(plan: Plan, planned: PlannedTokenizer, *, alone: bool) -> TrainTokenizer:
-    text = planned.train_on, plan.counts(planned)
-    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, *text, alone)
+def _training(plan: Plan, tokenizer: RunTokenizer, *, alone: bool) -> TrainTokenizer:
+    text = tokenizer.train_on, plan.counts(tokenizer)
+    return TrainTokenizer(tokenizer.name, tokenizer.spec.name, tokenizer.options, tokenizer.vocab_size, *text, alone)
 
 
 def _training_text(plan: Plan, job: Job) -> dict[str, Iterator[str]]:
@@ -230,64 +216,47 @@ def _training_text(plan: Plan, job: Job) -> dict[str, Iterator[str]]:
     return {_TRAINING: feed(chain.from_iterable(texts), with_groups=True)}
 
 
-def _trained(
-    tokenizer: PreparedTokenizer,
-    answer: Training | WorkerDied,
-    pool: WorkerPool,
-    stored: StoredWork | None = None,
-) -> PreparedTokenizer:
-    """Return the tokenizer with the outcome of its training, and keep that in the store."""
-    planned = tokenizer.planned
-    failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
+def _take(run: Run, tokenizer: RunTokenizer, answer: Training | WorkerDied) -> None:
+    """Take the outcome of a training, and keep it in the store if that does not have it."""
+    tokenizer.take(answer.failure if isinstance(answer, WorkerDied) else answer.outcome)
     if isinstance(answer, WorkerDied):
-        return tokenizer.with_outcome(answer.failure, failed)
-    tokenizer = replace(
-        tokenizer,
-        train_s=answer.seconds,
-        train_memory=answer.memory,
-        train_documents=answer.documents,
-        train_bytes=answer.n_bytes,
-    )
-    trained = tokenizer.with_outcome(answer.outcome, failed)
-    if trained.facts is None:
-        return trained
-    if stored:
-        stored.keep_training(planned, answer)
-    pool.keep(tokenizer.name, Recipe(planned.spec.name, planned.options, answer.pickled))
-    size = trained.facts.vocab_size
-    trained = replace(trained, pickled_sha256=hashlib.sha256(answer.pickled).hexdigest())
-    if pool.shared and not tokenizer.train_from_store:
-        trained = trained.with_note(_ON_A_CLUSTER)
-    if planned.auto or size >= planned.vocab_size:
-        return trained
-    return trained.with_note(f"asked for {planned.vocab_size} tokens, but the text gave only {size}")
+        return
+    info = tokenizer.info
+    info.train = answer.info
+    if info.vocab_size is None:
+        return
+    if not answer.info.from_store:
+        run.stored.keep_training(tokenizer, answer)
+    run.pool.keep(tokenizer.name, Recipe(tokenizer.spec.name, tokenizer.options, answer.pickled))
+    tokenizer.pickled_sha256 = hashlib.sha256(answer.pickled).hexdigest()
+    if tokenizer.auto:
+        info.train.vocab_size = info.vocab_size
+    elif info.vocab_size < tokenizer.vocab_size:
+        info.notes.append(f"asked for {tokenizer.vocab_size} tokens, but the text gave only {info.vocab_size}")
 
 
 _ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps along with others: its training time cannot be compared"
 
 
-class TrainedRun(NamedTuple):
-    """A run after its training phase."""
+def train(run: Run, folder: Path | None) -> None:
+    """Train the tokenizers that are to be trained, save them, and identify the vocabularies of all."""
+    train_all(run, folder)
+    _identify([tokenizer for tokenizer in run.plan.tokenizers if tokenizer.ready], run.pool)
+    run.stored.identify()
 
-    checked: Checked
-    stopped: str
-    """``training`` if Ctrl-C or the loss of the workers ended the phase early: what was not trained is failed then."""
 
-
-def train_run(checked: Checked, folder: Path | None, pool: WorkerPool, stored: StoredWork) -> TrainedRun:
-    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all."""
-    prepared: list[PreparedTokenizer] = []
-    try:
-        trained = train_all(checked.plan, checked.prepared, pool, stored)
-        prepared.extend(save_artefact(folder, tokenizer, pool) if folder else tokenizer for tokenizer in trained)
-        return TrainedRun(checked._replace(prepared=identify(prepared, pool)), "")
-    except STOPS:
-        pool.end()
-        stopped = Failure("the run was stopped before it was trained")
-        untrained = [
-            tokenizer.with_outcome(stopped, TokenizerState.FAILED)
-            if tokenizer.planned.train_on and not tokenizer.failure
-            else tokenizer
-            for tokenizer in checked.prepared[len(prepared) :]
-        ]
-        return TrainedRun(checked._replace(prepared=prepared + untrained), "training")
+def _identify(ready: Sequence[RunTokenizer], pool: WorkerPool) -> None:
+    """Add the digests of files and vocabularies."""
+    by_name = {tokenizer.name: tokenizer for tokenizer in ready}
+    unknown = [tokenizer.name for tokenizer in ready if not tokenizer.info.sha256.get(VOCABULARY)]
+    jobs = [TokenizerJob((name,), READING_VOCABULARY, name, vocabulary_sha256) for name in unknown]
+    for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
+        if isinstance(answer, WorkerDied | Failure):
+            reason = (answer.failure if isinstance(answer, WorkerDied) else answer).reason
+            by_name[name].info.notes.append(f"its vocabulary is not known: {reason}")
+        else:
+            by_name[name].info.sha256[VOCABULARY] = answer
+    for tokenizer in ready:
+        files = {name: value for name, value in tokenizer.options if isinstance(value, Path) and value.is_file()}
+        digests = {name: file_digest(path) for name, path in files.items()}
+        tokenizer.info.sha256 = {**digests, VOCABULARY: tokenizer.info.sha256.get(VOCABULARY, "")}

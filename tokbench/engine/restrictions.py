@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.config.model import Config
 from tokbench.foundation.errors import did_you_mean
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
+from tokbench.measuring.study import StudyProblem
 from tokbench.tokenizers.options import Options, names_in
 
 Path = tuple[str | int, ...]
 
 
-class RestrictionProblem(NamedTuple):
-    """An invalid ``corpora:`` restriction."""
-
-    path: Path
-    message: str
-
-
-def check_restrictions(plan: Plan) -> Iterator[RestrictionProblem]:
+def check_restrictions(plan: Plan) -> Iterator[StudyProblem]:
     """Yield everything that is wrong with the restrictions of a plan whose tokenizers and metrics are known."""
     problems = [*_unknown(plan.config), *_of_families(plan)]
     yield from problems
@@ -38,60 +32,61 @@ def _bound(config: Config) -> Iterator[tuple[Path, tuple[str, ...]]]:
     yield from (((*entry.path, "corpora"), entry.corpora) for entry in config.metrics if entry.corpora)
 
 
-def _unknown(config: Config) -> Iterator[RestrictionProblem]:
+def _unknown(config: Config) -> Iterator[StudyProblem]:
     for path, names in _bound(config):
         for k, name in enumerate(names):
             if name not in config.named:
-                yield RestrictionProblem((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
+                yield StudyProblem((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
 
 
-def _of_families(plan: Plan) -> Iterator[RestrictionProblem]:
+def _of_families(plan: Plan) -> Iterator[StudyProblem]:
     """Yield families that have no corpora, and metrics of text or models on a corpus that is not evaluated."""
     families = {family.name: family for family, _ in plan.metrics}
     for entry in plan.config.metrics:
         family, path = families.get(entry.name), (*entry.path, "corpora")
         if family and plan.has_own_texts(family) and entry.corpora:
-            yield RestrictionProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
-        elif family and not plan.is_timed(family):
+            yield StudyProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
+        elif family and not plan.is_alone(family):
             for k, name in enumerate(entry.corpora):
                 if name in plan.config.named and (problem := plan.corpus_problem(name)):
-                    yield RestrictionProblem((*path, k), problem)
-    timed = {name for family, _ in plan.metrics if plan.is_timed(family) for name in plan.bound.get(family.name, ())}
+                    yield StudyProblem((*path, k), problem)
+    alone = {
+        name for family, _ in plan.metrics if plan.is_alone(family) for name in plan.restricted_to.get(family.name, ())
+    }
     for tokenizer, bound in plan.config.tokenizers.items():
         for k, name in enumerate(bound.corpora):
-            problem = plan.corpus_problem(name) if name in plan.config.named and name not in timed else ""
+            problem = plan.corpus_problem(name) if name in plan.config.named and name not in alone else ""
             if problem:
-                yield RestrictionProblem(("tokenizers", tokenizer, "corpora", k), problem)
+                yield StudyProblem(("tokenizers", tokenizer, "corpora", k), problem)
 
 
-def _nothing_left(plan: Plan) -> Iterator[RestrictionProblem]:
+def _nothing_left(plan: Plan) -> Iterator[StudyProblem]:
     for entry in plan.config.metrics:
         for k, corpus in enumerate(entry.corpora):
             if not plan.names_on(corpus):
                 message = f"no tokenizer is measured on corpus {corpus!r}; remove it here, or add it to a tokenizer"
-                yield RestrictionProblem((*entry.path, "corpora", k), message)
+                yield StudyProblem((*entry.path, "corpora", k), message)
     probed = any(plan.has_own_texts(family) for family, _ in plan.metrics)
     measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
     for name, tokenizer in plan.config.tokenizers.items():
         if tokenizer.corpora and plan.metrics and not probed and measured.isdisjoint(tokenizer.corpora):
             message = f"no metric is measured on {_listed(tokenizer.corpora)}, so the run would not measure {name!r}"
-            yield RestrictionProblem(
+            yield StudyProblem(
                 ("tokenizers", name, "corpora"), f"{message}; known with metrics: {_listed(sorted(measured))}"
             )
 
 
-def _without_common_corpus(plan: Plan) -> Iterator[RestrictionProblem]:
+def _without_common_corpus(plan: Plan) -> Iterator[StudyProblem]:
     """Yield tokenizers that have no corpus in common with their reference."""
     for name, entry in plan.config.tokenizers.items():
         other = next((tokenizer for tokenizer in plan.tokenizers if tokenizer.name == entry.same_as), None)
-        if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
-            message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
-            yield RestrictionProblem(
-                ("tokenizers", name, "same_as"), f"{message}; give both a common corpus, to compare ids"
-            )
+        theirs = other.info.corpora if other else []
+        if other and entry.corpora and theirs and set(entry.corpora).isdisjoint(theirs):
+            message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(theirs)}"
+            yield StudyProblem(("tokenizers", name, "same_as"), f"{message}; give both a common corpus, to compare ids")
 
 
-def _references(plan: Plan) -> Iterator[RestrictionProblem]:
+def _references(plan: Plan) -> Iterator[StudyProblem]:
     """Yield families that compare with a tokenizer on corpora on which it is not measured."""
     paths = {entry.name: entry.path for entry in plan.config.metrics}
     planned = {tokenizer.name for tokenizer in plan.tokenizers}
@@ -100,7 +95,7 @@ def _references(plan: Plan) -> Iterator[RestrictionProblem]:
             lacking = [corpus for corpus in _places(plan, family) if reference not in plan.names_on(corpus)]
             if lacking and reference in planned:
                 message = f"tokenizer {reference!r} is not measured on {_listed(lacking)}; add it to its 'corpora'"
-                yield RestrictionProblem(
+                yield StudyProblem(
                     (*paths[family.name], *place), f"{message}, or restrict {family.name!r} to the others"
                 )
 
@@ -137,7 +132,7 @@ def group_notes(plan: Plan) -> Iterator[str]:
 def restriction_notes(plan: Plan) -> Iterator[str]:
     """Yield notes on losses that are not measured because of a restriction."""
     losses = plan.family(Role.ROUND_TRIP)
-    if losses is None or losses.name not in plan.bound:
+    if losses is None or losses.name not in plan.restricted_to:
         return
     for corpus in plan.measured:
         gain = any(not metric.loss_cannot_help for family in plan.families_on(corpus) for metric in family.values)

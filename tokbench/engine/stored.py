@@ -10,17 +10,18 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import ShardStates
 from tokbench.engine.identity import Identities, options_identity
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key, Store, digest_of
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer, Training
+from tokbench.measuring.plan import VOCABULARY, Plan, RunTokenizer
 from tokbench.registry.plugins import Registry
+from tokbench.results.blocks import TrainingInfo
 from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.options import Options
 
 if TYPE_CHECKING:
@@ -31,7 +32,15 @@ _TRAINING, _STATES = "training", "states"
 _MOST_RECORDS: Final = 64
 """Of one shard and tokenizer; other options and versions of the families have states, too."""
 
-States = dict[str, Any]
+
+class Training(NamedTuple):
+    """The answer to a training: the facts, the tokenizer as a pickle, and what it cost."""
+
+    outcome: TokenizerFacts | Failure
+    pickled: bytes
+    info: TrainingInfo
+    compiled: bool = False
+    """``True`` if functions were compiled for this machine meanwhile, which the cost includes."""
 
 
 def _made_from(identities: Identities, registry: Registry, spec: BackendSpec, options: Options) -> Key:
@@ -77,44 +86,44 @@ class StoredWork:
         """By the words for them, how many answers to studies came from the store, see :class:`Kept`."""
         self._studies: dict[str, str] = {}
 
-    def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
-        if planned.name not in self._trainings:
-            corpora = [(self._plan.surveys[name], self._plan.corpora[name]) for name in planned.train_on]
+    def _key_of_training(self, tokenizer: RunTokenizer) -> Key | None:
+        if tokenizer.name not in self._trainings:
+            corpora = [(self._plan.surveys[name], self._plan.corpora[name]) for name in tokenizer.train_on]
             text: Key = {
                 "training text": [
                     [survey.sha256, survey.trained_bytes, corpus.holdout, corpus.parallel] for survey, corpus in corpora
                 ]
             }
-            of_backend = self._identities, self._registry, planned.spec, planned.options
-            made = attempt(lambda: training_key(*of_backend, planned.vocab_size, text))
+            of_backend = self._identities, self._registry, tokenizer.spec, tokenizer.options
+            made = attempt(lambda: training_key(*of_backend, tokenizer.vocab_size, text))
             if isinstance(made, Failure):
-                self._refused[planned.name] = made.reason
-                self._trainings[planned.name] = None
+                self._refused[tokenizer.name] = made.reason
+                self._trainings[tokenizer.name] = None
             else:
-                self._trainings[planned.name] = made
-        return self._trainings[planned.name]
+                self._trainings[tokenizer.name] = made
+        return self._trainings[tokenizer.name]
 
-    def training(self, planned: PlannedTokenizer) -> Training | None:
-        key = self._key_of_training(planned) if self._store else None
+    def training(self, tokenizer: RunTokenizer) -> Training | None:
+        key = self._key_of_training(tokenizer) if self._store else None
         return self._store.value(_TRAINING, key, Training) if self._store and key is not None else None
 
-    def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
-        key = self._key_of_training(planned) if self._store else None
+    def keep_training(self, tokenizer: RunTokenizer, done: Training) -> None:
+        key = self._key_of_training(tokenizer) if self._store else None
         if self._store and key is not None:
             self._store.put_value(_TRAINING, key, done)
 
-    def forget_training(self, planned: PlannedTokenizer) -> None:
-        key = self._key_of_training(planned) if self._store else None
+    def forget_training(self, tokenizer: RunTokenizer) -> None:
+        key = self._key_of_training(tokenizer) if self._store else None
         if self._store and key is not None:
             self._store.remove(_TRAINING, key)
 
-    def identify(self, prepared: Sequence[PreparedTokenizer]) -> None:
+    def identify(self) -> None:
         """Identify the tokenizers and metric families; the work of one without an identity is not taken or kept."""
         if not self._store:
             return
         self._surroundings = digest_of(self._identities.surroundings())
-        for tokenizer in prepared:
-            if tokenizer.facts:
+        for tokenizer in self._plan.tokenizers:
+            if tokenizer.ready:
                 self._note(self._tokenizers, tokenizer.name, tokenizer.name, partial(self._key_of, tokenizer))
         for family, options in self._plan.metrics:
             entry = self._registry.metrics.entries.get(family.name)
@@ -132,23 +141,21 @@ class StoredWork:
         else:
             digests[name] = digest
 
-    def _key_of(self, tokenizer: PreparedTokenizer) -> Key | Failure:
-        planned, facts = tokenizer.planned, tokenizer.facts
-        assert facts is not None
-        if facts.identity == "":
+    def _key_of(self, tokenizer: RunTokenizer) -> Key | Failure:
+        if tokenizer.identity == "":
             return Failure("its backend does not identify its contents")
-        if planned.train_on:
-            training = self._key_of_training(planned)
+        if tokenizer.train_on:
+            training = self._key_of_training(tokenizer)
             if training is None:
-                return Failure(self._refused[planned.name])
+                return Failure(self._refused[tokenizer.name])
             return {"training": digest_of(training), "artefact": tokenizer.pickled_sha256}
-        of_backend = self._identities, self._registry, planned.spec, planned.options
-        return {**_made_from(*of_backend), "identity": facts.identity, "vocabulary": tokenizer.vocabulary}
+        made = _made_from(self._identities, self._registry, tokenizer.spec, tokenizer.options)
+        return {**made, "identity": tokenizer.identity, "vocabulary": tokenizer.info.sha256[VOCABULARY]}
 
     def _shard_key(self, name: str, shard: Shard) -> Key:
         return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
 
-    def states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
+    def states(self, name: str, shard: Shard, families: Sequence[str]) -> dict[str, Any]:
         if not self._store:
             return {}
         records = self._records(self._shard_key(name, shard)) if name in self._tokenizers else {}

@@ -5,85 +5,44 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar, cast
 
-from tokbench.engine.check import Checked
-from tokbench.engine.evaluate import Evaluation
-from tokbench.engine.finish import Finished
-from tokbench.engine.stored import StoredWork
+from tokbench.engine.run import Run
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.engine.workers.processes import ProcessPool
-from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt, tracebacks
-from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
-from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job
-from tokbench.measuring.metric import Role
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, NoTiming, Outcome, StudySpec, plain_outcome
+from tokbench.measuring.metric import DocumentExample, Role
+from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, NoNumber, Outcome, StudySpec, plain_outcome
 from tokbench.results.cells import Cell, Status
-from tokbench.results.study_blocks import StudyBlocks
 
 J = TypeVar("J", bound=Job)
 
 
-@dataclass
-class StudiesDone:
-    """The results of the studies of a run."""
-
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
-    blocks: StudyBlocks = field(default_factory=StudyBlocks)
-    stopped: str = ""
-    """The phase or study in which Ctrl-C or the loss of the workers ended the run."""
-    lost: str = ""
-    """Why the workers are out of reach, if that has ended it."""
-
-    @property
-    def cells(self) -> list[Cell]:
-        return [cell for outcome in self.outcomes.values() for cell in outcome.cells]
-
-    @property
-    def notes(self) -> list[str]:
-        return [note for outcome in self.outcomes.values() for note in outcome.notes]
-
-    @property
-    def failures(self) -> dict[str, list[str]]:
-        return {name: outcome.failures for name, outcome in self.outcomes.items() if outcome.failures}
-
-    @property
-    def tracebacks(self) -> dict[str, str]:
-        return {reason: text for outcome in self.outcomes.values() for reason, text in outcome.tracebacks.items()}
+def run_studies(run: Run) -> None:
+    """Run every study of the plan, unless the run is stopped, and add to its results what they found."""
+    context = _Context(run)
+    for name, options in run.plan.studies.items():
+        run.phase(name, partial(_run_study, spec=run.plan.study_specs[name], options=options, context=context))
 
 
-def run_studies(
-    checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
-) -> StudiesDone:
-    """Run every study of the plan, unless the run is ``stopped``.
-
-    Ctrl-C or the loss of the workers ends it early, and what was found is kept.
-    """
-    done = StudiesDone(stopped=stopped, lost=pool.lost)
-    context = _Context(checked, evaluation, finished, done, pool, stored)
-    for name, options in checked.plan.studies.items() if not stopped else ():
-        spec = checked.plan.study_specs[name]
-        try:
-            with pool.progress.phase(name):
-                outcome = attempt(partial(_outcome, spec, context, options, done.blocks))
-        except STOPS:
-            done.stopped, done.lost = name, pool.lost
-            return done
-        if isinstance(outcome, Failure):
-            outcome = Outcome(failures=[outcome.reason], tracebacks=tracebacks([outcome]))
-        outcome.notes = [*(f"the study of {spec.title}: {reason}" for reason in outcome.failures), *outcome.notes]
-        outcome.notes += [_NOT_ON_THE_CLUSTER.format(spec.title)] if spec.alone and pool.shared else []
-        done.outcomes[name] = outcome
-    return done
+def _run_study(run: Run, spec: StudySpec, options: Any, context: _Context) -> None:
+    context.study = spec.name
+    outcome = attempt(partial(_outcome, run, spec, options, context))
+    if isinstance(outcome, Failure):
+        outcome = Outcome(failures=[outcome.reason], tracebacks=tracebacks([outcome]))
+    results = run.results
+    results.cells += outcome.cells
+    results.own_texts += outcome.own_texts
+    results.tracebacks |= outcome.tracebacks
+    results.notes += [*(f"the study of {spec.title}: {reason}" for reason in outcome.failures), *outcome.notes]
+    if spec.alone and run.pool.shared:
+        results.notes.append(_NOT_ON_THE_CLUSTER.format(spec.title))
+    if outcome.failures:
+        results.failed_studies[spec.name] = outcome.failures
+    context.not_ranked |= outcome.not_ranked
 
 
 _NOT_ON_THE_CLUSTER: Final = (
@@ -91,61 +50,34 @@ _NOT_ON_THE_CLUSTER: Final = (
 )
 
 
-def _outcome(spec: StudySpec, context: _Context, options: Any, blocks: StudyBlocks) -> Outcome:
+def _outcome(run: Run, spec: StudySpec, options: Any, context: _Context) -> Outcome:
     """Run a study, put its block to the others, and return its outcome as plain values."""
-    outcome = plain_outcome(spec.run(context.of(spec), options), "run")
+    outcome = plain_outcome(spec.run(context, options), "run")
     if spec.block is not None and outcome.block is not None:
-        blocks.put(spec.block, outcome.block)
-        outcome.block = blocks.get(spec.block)
+        run.results.studies.put(spec.block, outcome.block)
     return outcome
 
 
 class _Context:
     """See :class:`tokbench.measuring.study.StudyContext`: all that a study sees of a run."""
 
-    def __init__(
-        self,
-        checked: Checked,
-        evaluation: Evaluation,
-        finished: Finished,
-        done: StudiesDone,
-        pool: WorkerPool,
-        stored: StoredWork,
-    ) -> None:
-        self._checked = checked
-        self._evaluation = evaluation
-        self._finished = finished
-        self._done = done
-        self._pool = pool
-        self._stored = stored
-        self._ended = {name: failure for (name, _), failure in evaluation.crashed.items()}
-        self._study = ""
-
-    def of(self, spec: StudySpec) -> _Context:
-        self._study = spec.name
-        return self
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._pool = run.pool
+        self._stored = run.stored
+        self.plan = run.plan
+        self.tokenizers = run.plan.tokenizers
+        self.progress = run.pool.progress
+        self.ended = {name: failure for (name, _), failure in run.states.crashed.items()}
+        self.not_ranked: dict[str, str] = {}
+        self.study = ""
 
     @property
-    def plan(self) -> Plan:
-        return self._checked.plan
-
-    @property
-    def prepared(self) -> Sequence[PreparedTokenizer]:
-        return self._checked.prepared
-
-    @property
-    def ended(self) -> Mapping[str, Failure]:
-        return self._ended
-
-    @property
-    def not_timed(self) -> Mapping[str, NoTiming]:
-        outcomes = self._done.outcomes.values()
-        other = {name: reason for outcome in outcomes for name, reason in outcome.not_ranked.items()}
-        unready = {
-            each.name: NoTiming(Status(each.state.value), each.reason) for each in self.prepared if not each.facts
-        }
-        ended = {name: NoTiming.of(failure) for name, failure in self._ended.items()}
-        return {name: NoTiming(Status.NOT_APPLICABLE, reason) for name, reason in other.items()} | ended | unready
+    def unmeasurable(self) -> Mapping[str, NoNumber]:
+        other = {name: NoNumber(Status.NOT_APPLICABLE, reason) for name, reason in self.not_ranked.items()}
+        ended = {name: NoNumber.of(failure) for name, failure in self.ended.items()}
+        infos = {tokenizer.name: tokenizer.info for tokenizer in self.tokenizers if not tokenizer.ready}
+        return other | ended | {name: NoNumber(Status(info.state.value), info.reason) for name, info in infos.items()}
 
     @contextmanager
     def alone(self, seconds: float | None = None) -> Iterator[WorkerPool]:
@@ -154,6 +86,8 @@ class _Context:
         if seconds is None or isinstance(pool, InProcessPool):
             yield pool
             return
+        from tokbench.engine.workers.processes import ProcessPool
+
         pool.end()
         limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
         with ProcessPool(1, limits, pool.progress, environment=ONE_THREAD) as own:
@@ -163,31 +97,26 @@ class _Context:
 
     @property
     def cells(self) -> Sequence[Cell]:
-        return [*self._finished.cells, *self._done.cells]
+        return self._run.results.cells
 
     @property
     def worst(self) -> Mapping[tuple[str, str, str], Sequence[DocumentExample]]:
-        return self._finished.worst
-
-    @property
-    def progress(self) -> RunProgress:
-        return self._pool.progress
+        return self._run.worst
 
     def state(self, role: Role, tokenizer: str, corpus: str, group: str) -> Any | Failure:
         family = self.plan.family(role)
         if family is None:
             return Failure(f"the run has no metric with the role {role.value!r}")
-        groups = self.plan.surveys[corpus].groups
-        return self._evaluation.group_state((tokenizer, corpus, group, family.name), groups)
+        return self._run.states.group_state((tokenizer, corpus, group, family.name), self.plan.groups(corpus))
 
     def stored(self, tokenizers: Sequence[str], kept: Kept) -> Any | None:
-        return self._stored.answer_of(self._study, tokenizers, kept)
+        return self._stored.answer_of(self.study, tokenizers, kept)
 
     def keep(self, tokenizers: Sequence[str], kept: Kept, value: object) -> None:
-        self._stored.keep_answer_of(self._study, tokenizers, kept, value)
+        self._stored.keep_answer_of(self.study, tokenizers, kept, value)
 
     def key(self, tokenizers: Sequence[str], kept: Kept) -> Key | None:
-        return self._stored.key_of(self._study, tokenizers, kept)
+        return self._stored.key_of(self.study, tokenizers, kept)
 
     def ask(self, asked: AskedJobs[J]) -> Iterator[JobAnswer[J]]:
         waiting, unasked = deque(asked.jobs), deque[JobAnswer[J]]()
@@ -214,7 +143,7 @@ class _Context:
 
     def _without_asking(self, job: J, asked: AskedJobs[J]) -> JobAnswer[J] | None:
         """Return the answer that the store has, or that a tokenizer gives no more; ``None`` if it must be asked."""
-        gone = next((self._ended[name] for name in job.tokenizers if name in self._ended), None)
+        gone = next((self.ended[name] for name in job.tokenizers if name in self.ended), None)
         if gone:
             return JobAnswer(job, gone)
         kept = asked.kept(job)
@@ -223,8 +152,8 @@ class _Context:
 
     def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
         if isinstance(value, WorkerDied):
-            if not asked.again:
-                self._ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))
+            if not asked.keep_asking:
+                self.ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))
             return JobAnswer(job, value.failure, crashed=value.crashed)
         kept = asked.kept(job)
         if kept and not isinstance(value, Failure):

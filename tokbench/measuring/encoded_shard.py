@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import Shard
 from tokbench.foundation.errors import BackendError, ContractError, NoIds, one_line
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.measuring.align import LostText, lost_text
 from tokbench.tokenizers.batch import bytes_of, decode_batch, ends_of
 from tokbench.tokenizers.contract import (
     NO_IDS,
@@ -186,6 +185,8 @@ class EncodedShard:
     @cached_property
     def losses(self) -> dict[str, NDArray[np.int64]]:
         """int64[d] each: exact documents, and of the others the edits and characters lost beyond NFC."""
+        from tokbench.measuring.align import LostText, lost_text
+
         lost = np.zeros((len(self.shard), len(LostText._fields)), dtype=np.int64)
         unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
         unknown = "" if unk_id is None or self.exact.all() else self.tokenizer.decode([unk_id]).strip()

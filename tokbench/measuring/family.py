@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tokbench.measuring.metric import CorpusMetric, Metric, Role, TextMetric
+from tokbench.results.blocks import MetricInfo
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import Options
 
@@ -42,10 +43,44 @@ class MetricFamily:
     def has_role(self, role: Role) -> bool:
         return role == self.role or any(metric.role == role for metric in self.values)
 
-    def lacks(self, options: Options) -> str:
+    def missing_members(self, options: Options) -> str:
         """Make the metric of the family, and return which members it lacks; the study checks what a study takes."""
         if not self.text:
             return ""
         metric = self.text(options)
         protocol = CorpusMetric if hasattr(metric, "finish_corpus") else TextMetric
         return missing_members(metric, "a text metric", protocol)
+
+
+def described(
+    families: Sequence[MetricFamily], bound: Mapping[str, Sequence[str]], alone: Collection[str] = ()
+) -> dict[str, MetricInfo]:
+    """Return the definition of every metric, by id.
+
+    Args:
+        families: the metric families of the run.
+        bound: the corpora of each family that is not measured on all.
+        alone: the studies whose numbers hold for one machine.
+    """
+    subject = {name for family in families for name in family.subject}
+    return {
+        metric.id: MetricInfo(
+            family=family.name,
+            unit=metric.unit,
+            direction=metric.direction,
+            formula=metric.formula,
+            definition=metric.definition,
+            label=metric.label,
+            short_label=metric.short_label,
+            headline=metric.headline,
+            leads=metric.headline and family.name in subject,
+            no_interval=metric.no_interval,
+            loss_cannot_help=metric.loss_cannot_help,
+            role=metric.role or "",
+            timed=family.study in alone,
+            by_output=metric.by_output,
+            corpora=list(bound.get(family.name, ())),
+        )
+        for family in families
+        for metric in family.values
+    }

@@ -10,21 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from tokbench.foundation.errors import ContractError, shown
-from tokbench.foundation.failures import Failure, tracebacks
+from tokbench.foundation.failures import Failure, attempt, tracebacks
 from tokbench.foundation.plain_values import plain
 from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Key
-from tokbench.measuring.cell import plain_cells
-from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.job import Job, TokenizerJob
-from tokbench.measuring.metric import Role
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.metric import DocumentExample, Measured, Metric, NotApplicable, Role
+from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.results.blocks import OwnTexts
-from tokbench.results.cells import Cell, Status
+from tokbench.results.cells import Cell, Status, TokenizerState
 from tokbench.results.study_blocks import BlockType
 from tokbench.tokenizers.options import Options
 
@@ -87,18 +84,18 @@ def joined(outcomes: Iterable[Outcome]) -> Outcome:
     )
 
 
-class NoTiming(NamedTuple):
-    """Why a tokenizer is not timed."""
+class NoNumber(NamedTuple):
+    """Why a tokenizer is not measured."""
 
     status: Status
     reason: str
 
     @classmethod
-    def of(cls, failure: Failure) -> NoTiming:
+    def of(cls, failure: Failure) -> NoNumber:
         return cls(Status.of(failure), failure.reason)
 
 
-def absent_cells(missing: Mapping[str, NoTiming], places: Iterable[tuple[str, str, str, str]]) -> Iterator[Cell]:
+def absent_cells(missing: Mapping[str, NoNumber], places: Iterable[tuple[str, str, str, str]]) -> Iterator[Cell]:
     """Yield a cell of each tokenizer that is ``missing`` at each place: corpus, group, metric, unit."""
     every = list(places)
     for name, why in missing.items():
@@ -137,7 +134,7 @@ class AskedJobs(NamedTuple, Generic[J]):
     """Returns where the answer to a job is kept; ``None`` for nowhere."""
     feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
     """Returns the texts of a job by feed."""
-    again: bool = False
+    keep_asking: bool = False
     """Ask a tokenizer on after it has ended a process."""
 
 
@@ -149,16 +146,16 @@ class StudyContext(Protocol):
         """Of the run."""
 
     @property
-    def prepared(self) -> Sequence[PreparedTokenizer]:
-        """All tokenizers of the run; those without facts are not ready."""
+    def tokenizers(self) -> Sequence[RunTokenizer]:
+        """All tokenizers of the run, whether they are ready or not."""
 
     @property
     def ended(self) -> Mapping[str, Failure]:
         """The tokenizers that have ended a process, and are asked no more."""
 
     @property
-    def not_timed(self) -> Mapping[str, NoTiming]:
-        """The tokenizers that are not timed: not ready, ended, or at other work than they are declared to do."""
+    def unmeasurable(self) -> Mapping[str, NoNumber]:
+        """The tokenizers that are not ready, have ended a process, or do other work than they are declared to do."""
 
     def alone(self, seconds: float | None = None, /) -> AbstractContextManager[WorkerPool]:
         """Return the pool for a study that is alone on the machine; it ends processes when it needs fresh ones.
@@ -217,8 +214,8 @@ def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **gi
         question: takes a tokenizer, and ``given``; a function of a module, because it is sent as a pickle.
         given: plain values. The answer is kept under them, the tokenizer, and the code of the study.
     """
-    ready = [prepared.name for prepared in context.prepared if prepared.facts]
-    reasons = {prepared.name: prepared.reason for prepared in context.prepared if not prepared.facts}
+    ready = [tokenizer.name for tokenizer in context.tokenizers if tokenizer.ready]
+    reasons = {tokenizer.name: tokenizer.info.reason for tokenizer in context.tokenizers if not tokenizer.ready}
     kept = Kept(doing, given, counted=f"{doing}: {{}} tokenizers")
     jobs = [TokenizerJob((name,), doing, "its own texts", partial(question, **given)) for name in ready]
     given_by = {job.names[0]: value for job, value, _ in context.ask(AskedJobs(jobs, doing, lambda _: kept))}
@@ -263,3 +260,78 @@ class StudySpec:
     """Returns the largest vocabulary that is of use with its options, which ``vocab_size: auto`` trains."""
     outlook: Callable[[Plan, Any], Iterator[str]] | None = None
     """Yields what can be said of a plan before it runs, such as text that is too little for a firm answer."""
+
+
+# From a value, or the reason why there is none, to the cell of a tokenizer.
+
+Values = Mapping[str, Measured | NotApplicable]
+PlainValues: TypeAlias = Mapping[str, Measured | NotApplicable | Failure]
+
+_NO_VALUE: Final = Failure("the metric returned neither a value nor a reason")
+
+
+def plain_values(values: object) -> PlainValues:
+    """Return the values of a metric family as plain ones or failures; a ContractError if they are not by metric."""
+    return {
+        name: attempt(partial(plain, value, Measured | NotApplicable, f"the value of {name}"))
+        for name, value in plain(values, dict[str, object], "finish").items()
+    }
+
+
+def cell_of(
+    tokenizer: RunTokenizer,
+    at: tuple[str, str],
+    metric: Metric,
+    values: PlainValues | Failure,
+    seen: float | None = None,
+) -> Cell:
+    """Make the cell of a value of ``values`` (by metric id), or of the reason why there is none.
+
+    ``at`` is corpus and group, ``seen`` the share of the documents on which the tokenizer was trained, if known.
+    """
+    place = (tokenizer.name, *at, metric.id)
+    if problem := _problem(tokenizer, metric):
+        return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])
+    value = values if isinstance(values, Failure) else values.get(metric.id, _NO_VALUE)
+    if isinstance(value, Failure):
+        return Cell(*place, unit=metric.unit, status=Status.of(value), reason=value.reason)
+    if isinstance(value, NotApplicable):
+        return Cell(*place, unit=metric.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
+    return Cell(
+        *place,
+        value=value.value,
+        unit=value.unit or metric.unit,
+        ci_low=value.ci_low,
+        ci_high=value.ci_high,
+        n=value.n,
+        in_sample=seen,
+        caution=value.no_interval,
+    )
+
+
+def without_interval(cell: Cell) -> Cell:
+    """Return the cell of a designed corpus, from which nothing is inferred."""
+    return cell if cell.value is None else replace(cell, ci_low=None, ci_high=None, caution="")
+
+
+def plain_cells(cells: object, member: str) -> list[Cell]:
+    """Return plain cells, or raise a ContractError; one that is ok and has no value is failed."""
+    made: list[Cell] = plain(cells, list[Cell], member)
+    if wrong := next((cell for cell in made if cell.reason and cell.status == Status.OK), None):
+        raise ContractError(f"{member}: {wrong.metric} is ok and has a reason, {wrong.reason!r}; give it as caution")
+    return [
+        replace(cell, status=Status.FAILED, reason=_NO_VALUE.reason, caution="")
+        if cell.value is None and cell.status == Status.OK
+        else cell
+        for cell in made
+    ]
+
+
+def _problem(tokenizer: RunTokenizer, metric: Metric) -> tuple[Status, str] | None:
+    info = tokenizer.info
+    if info.state != TokenizerState.READY:
+        return Status(info.state.value), info.reason
+    if metric.id in info.lacks:
+        names = " or ".join(need.__name__ for need in metric.needs)
+        return Status.NOT_APPLICABLE, f"backend {info.backend} lacks the capability {names}"
+    return None

@@ -49,7 +49,8 @@ class Report:
 
     @property
     def ordered_specs(self) -> list[SectionSpec]:
-        return sorted([*CORE_SECTIONS, *self.specs], key=lambda spec: spec.place)
+        due = (spec for spec in self.specs if not spec.study or spec.study in self.results.studies)
+        return sorted([*CORE_SECTIONS, *due], key=lambda spec: spec.place)
 
     @cached_property
     def answer(self) -> Answer:
@@ -93,7 +94,7 @@ class Report:
 
     @cached_property
     def notes(self) -> list[Line]:
-        apart = [spec.notes(self.tables) for spec in self.ordered_specs if spec.notes]
-        aside = {note for section in apart for note in section.notes}
-        head = [note for note in self.results.notes if note not in aside]
-        return [*head, *(section.hint for section in apart if section.notes)]
+        section_notes = [spec.notes(self.tables) for spec in self.ordered_specs if spec.notes]
+        shown_there = {note for section in section_notes for note in section.notes}
+        page_notes = [note for note in self.results.notes if note not in shown_there]
+        return [*page_notes, *(section.hint for section in section_notes if section.notes)]

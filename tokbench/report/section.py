@@ -51,6 +51,8 @@ class SectionSpec:
     """Returns what a report shows with the answer, such as a chart."""
     notes: Callable[[CellTables], SectionNotes] | None = None
     """Returns the run's notes that the section shows."""
+    study: str = ""
+    """The study whose block it shows: the section is left out of a run without one."""
     page_only: bool = False
     """Leaves it out of formats without charts."""
 

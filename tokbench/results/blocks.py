@@ -20,7 +20,6 @@ class ConfigFile:
     sha256: str
     """The digest of its text, UTF-8."""
     text: str
-    """Its text."""
 
 
 MARGIN: Final = 0.01
@@ -131,7 +130,6 @@ class PluginInfo:
     """One entry point, usable or not."""
 
     name: str
-    """The name of the entry point."""
     distribution: str = ""
     """The package that declares it."""
     version: str = ""
@@ -178,9 +176,9 @@ class CorpusInfo:
     """With a holdout, the bytes of all documents by group; else empty."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TrainingInfo:
-    """The training of a tokenizer."""
+    """The training of a tokenizer; the run fills it in."""
 
     corpora: list[str]
     """The names of the corpora."""
@@ -198,9 +196,9 @@ class TrainingInfo:
     """``True`` if an earlier run trained it, in ``seconds`` and ``memory_mb``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TokenizerInfo:
-    """One tokenizer of a run."""
+    """One tokenizer of a run, which fills it in."""
 
     backend: str = ""
     """The name of its backend."""
@@ -229,7 +227,7 @@ class TokenizerInfo:
     vocab_size: int | None = None
     """The number of its ids, if it was ready."""
     load_s: float | None = None
-    """Seconds of loading, with the library's import; ``None`` if it was trained."""
+    """Seconds of loading, with the library's import; ``None`` if it was not loaded."""
     train: TrainingInfo | None = None
     """The training; ``None`` if it was loaded."""
     sha256: dict[str, str] = field(default_factory=dict)
@@ -244,6 +242,11 @@ class TokenizerInfo:
     """The file it was saved to; empty for none."""
     artefact_sha256: str = ""
     """The digest of that file."""
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether it counts tokens and gives no ids."""
+        return self.returns == "counts"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,11 +320,8 @@ class LossInfo:
     """The losses of one tokenizer on one group."""
 
     tokenizer: str
-    """The tokenizer."""
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     documents: int
     """The number of lossy documents."""
     first: LossExample
@@ -335,9 +335,7 @@ class PairComparison:
     """Two tokenizers on the same documents; the one with fewer tokens comes first."""
 
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     tokenizer: str
     """The tokenizer with fewer tokens."""
     other: str
@@ -367,7 +365,6 @@ class PairMatrix:
     metric: str
     """The id of the metric."""
     corpus: str
-    """The corpus."""
     of: Literal["groups", "tokenizers"]
     """What is compared."""
     within: str
@@ -411,13 +408,9 @@ class RawState:
     """The raw sums behind the cells of one group."""
 
     tokenizer: str
-    """The tokenizer."""
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     family: str
-    """The metric family."""
     state: Any = None
     """The state of the metric family, as plain JSON data."""
 
@@ -427,8 +420,6 @@ class OwnTexts:
     """The round trip of a metric's own texts with a tokenizer."""
 
     metric: str
-    """The metric."""
     tokenizer: str
-    """The tokenizer."""
     round_trip: str = "unknown"
     """The worst of them, as :class:`tokbench.measuring.round_trip.RoundTrip` names it."""

@@ -33,8 +33,7 @@ from tokbench.results.blocks import (
     StatesFile,
     TokenizerInfo,
 )
-from tokbench.results.cell_table import CellTable, cell_table, cells_of
-from tokbench.results.cells import COLUMNS, FAILED, Cell, TokenizerState
+from tokbench.results.cells import COLUMNS, FAILED, Cell, CellTable, TokenizerState, cell_table, cells_of
 from tokbench.results.states import RawStates
 from tokbench.results.study_blocks import StudyBlocks
 

@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.config.grid import expand
-from tokbench.config.model import Config, Limits
+from tokbench.config.model import Config, Limits, expand
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
@@ -18,7 +17,6 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.prepare import train_all
-from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import InputError, Problem
@@ -228,19 +226,14 @@ class NamedTokenizers:
             pool.keep(name, recipe)
         if self._config is None:
             return list(self._names)
-        registry, plan, prepared = check(self._config, pool)
-        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan)))
+        run = check(self._config, pool, store)
+        train_all(run)
+        ready = run.plan.tokenizers
         if lacking := [tokenizer for tokenizer in ready if tokenizer.failure]:
             raise InputError(
-                [
-                    Problem(tokenizer.planned.location, f"tokenizer {tokenizer.name!r}: {tokenizer.reason}")
-                    for tokenizer in lacking
-                ]
+                [Problem(each.location, f"tokenizer {each.name!r}: {each.info.reason}") for each in lacking]
             )
-        made = {
-            name: [tokenizer.name for tokenizer in ready if name in {tokenizer.name, tokenizer.planned.entry}]
-            for name in self._names
-        }
+        made = {name: [each.name for each in ready if name in {each.name, each.entry}] for name in self._names}
         chosen = [variant for name, variants in made.items() for variant in variants or [name]]
         return chosen or [tokenizer.name for tokenizer in ready]
 

@@ -13,8 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from tokbench.corpus.contract import Document
-from tokbench.corpus.document_limit import DOCUMENT_LIMIT
+from tokbench.corpus.contract import DOCUMENT_LIMIT, Document
 from tokbench.corpus.languages import did_you_mean_group
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import TextReader, reading

@@ -14,7 +14,7 @@ from tokbench.terminal.options import say
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.config.overrides import Overrides
-    from tokbench.engine.check import Checked
+    from tokbench.engine.run import Run
     from tokbench.engine.workers.executor import Executor
     from tokbench.foundation.display import Log
 
@@ -54,7 +54,7 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
     return runs
 
 
-def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Checked], None]) -> None:
+def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Run], None]) -> None:
     """Check configurations as :func:`plan_runs` does, without writing, and call ``show`` with each valid one."""
     from tokbench.config.suites import find_configs
 
@@ -62,7 +62,7 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
     _each(find_configs(given), overrides, lambda path, config: show(path, _checked(config, log)))
 
 
-def _checked(config: Config, log: Log, executor: Executor | None = None) -> Checked:
+def _checked(config: Config, log: Log, executor: Executor | None = None) -> Run:
     from tokbench.engine.check import check, worker_pool
     from tokbench.foundation.display import progress_shown
 

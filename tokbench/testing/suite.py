@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.config.read import read_config
-from tokbench.engine.check import Checked, check, worker_pool
+from tokbench.engine.check import check, worker_pool
 from tokbench.engine.prepare import train_one
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
@@ -16,7 +16,7 @@ from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import RunProgress
 from tokbench.measuring.job import TokenizerJob
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import RunTokenizer
 from tokbench.tokenizers.contract import Tokenizer
 
 MAX_BYTES: Final = 2_000_000
@@ -50,22 +50,17 @@ class Suite:
         pool = self._open.enter_context(worker_pool(config, RunProgress(), Executor(0)))
         self._pool: WorkerPool = pool
         try:
-            self._checked: Checked = check(config, pool)
+            self._run = check(config, pool)
         except BaseException:
             self.close()
             raise
-        self._prepared = {prepared.name: prepared for prepared in self._checked.prepared}
-        plan = self._checked.plan
-        self.cases = [
-            SuiteCase(name, corpus)
-            for corpus in plan.measured
-            for name in self._prepared
-            if name in plan.names_on(corpus)
-        ]
+        plan = self._run.plan
+        self._tokenizers = {tokenizer.name: tokenizer for tokenizer in plan.tokenizers}
+        self.cases = [SuiteCase(name, corpus) for corpus in plan.measured for name in plan.names_on(corpus)]
 
     @property
     def tokenizers(self) -> list[str]:
-        return list(self._prepared)
+        return list(self._tokenizers)
 
     def close(self) -> None:
         self._open.close()
@@ -77,13 +72,11 @@ class Suite:
             BackendUnavailable: it is optional and cannot be used here.
             BackendError: it cannot be trained.
         """
-        prepared = self._prepared[name]
-        if prepared.planned.train_on and not prepared.facts and not prepared.failure:
-            prepared = self._prepared[name] = train_one(self._checked.plan, prepared, self._pool)
-        if prepared.failure:
-            raise (BackendUnavailable if prepared.planned.optional else BackendError)(
-                f"{name}: {prepared.failure.reason}"
-            )
+        known = self._tokenizers[name]
+        if known.to_be_trained:
+            train_one(self._run, known)
+        if known.failure:
+            raise (BackendUnavailable if known.info.optional else BackendError)(f"{name}: {known.failure.reason}")
         loaded = self._pool.ask(TokenizerJob((name,), "loading", "", lambda tokenizer: tokenizer))
         if isinstance(loaded, WorkerDied):
             loaded = loaded.failure
@@ -92,11 +85,11 @@ class Suite:
         ready: Tokenizer = loaded
         return ready
 
-    def facts(self, name: str) -> PreparedTokenizer:
-        return self._prepared[name]
+    def facts(self, name: str) -> RunTokenizer:
+        return self._tokenizers[name]
 
     def texts(self, corpus: str) -> list[str]:
         """Return the evaluated documents of a corpus; of more than 2 MB a share, chosen by hash."""
-        share = min(1.0, MAX_BYTES / max(1, self._checked.plan.surveys[corpus].evaluated_bytes))
-        texts = (document.text for document in self._checked.plan.corpora[corpus].evaluation())
+        share = min(1.0, MAX_BYTES / max(1, self._run.plan.surveys[corpus].evaluated_bytes))
+        texts = (document.text for document in self._run.plan.corpora[corpus].evaluation())
         return [text for text in texts if zlib.crc32(text.encode()) < share * 2**32]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from tokbench.corpus.document_limit import too_long
+from tokbench.corpus.contract import too_long
 from tokbench.foundation.parsing import TextError, decode_utf8
 from tokbench.text.encodings import Recoded
 from tokbench.text.faults import Faults, readable_name

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from tokbench.corpus.document_limit import DOCUMENT_LIMIT, too_long
+from tokbench.corpus.contract import DOCUMENT_LIMIT, too_long
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.files import is_utf8
 from tokbench.foundation.parsing import TextError, parse_json

@@ -377,6 +377,8 @@ class CountsAlone:
     Tokens, bytes per token and tokens per word are measured; whatever needs ids does not apply.
     """
 
+    only_counts: Final = True
+
     def encode(self, _text: str, /) -> Sequence[int]:
         raise NoIds(NO_IDS)
 
@@ -384,12 +386,21 @@ class CountsAlone:
         raise NoIds(NO_IDS)
 
 
+def only_counts(tokenizer: object) -> bool:
+    """Tell whether a tokenizer counts tokens and gives no ids, as its member ``only_counts`` says.
+
+    >>> only_counts(CountsAlone()), only_counts("no tokenizer")
+    (True, False)
+    """
+    return getattr(tokenizer, "only_counts", False) is True
+
+
 def output_of(tokenizer: Any) -> str:
     """Return ``arrays``, ``lists`` or ``counts``; by default ``arrays`` if it encodes batches, else ``lists``.
 
     Speeds are compared among tokenizers with the same output.
     """
-    if isinstance(tokenizer, CountsAlone):
+    if only_counts(tokenizer):
         return "counts"
     if isinstance(tokenizer, NamesOutput):
         return plain(tokenizer.returns, str, "returns")  # type: ignore[no-any-return]

@@ -20,10 +20,12 @@ class TokenizerFacts(NamedTuple):
     vocab_size: int
     notes: tuple[str, ...]
     """At most 50 notes of 2,000 characters."""
-    lacks: frozenset[str]
+    not_applicable: frozenset[str]
     """Metrics whose capabilities are missing."""
     engine: str = ""
     returns: str = ""
     """As :func:`.output_of` returns it."""
     identity: str | None = None
     """``None`` without a :class:`tokbench.tokenizers.contract.HasIdentity`."""
+    load_s: float | None = None
+    """Seconds of loading, with the library's import."""

@@ -200,7 +200,7 @@ def _facts(tokenizer: TrainedTokenizer, round_trip: RoundTrip) -> dict[str, obje
         "text_bytes": tokenizer.n_bytes,
         "seconds": tokenizer.seconds,
         "from_store": tokenizer.from_store,
-        "memory_mb": None if tokenizer.memory is None else tokenizer.memory / 1e6,
+        "memory_mb": tokenizer.memory_mb,
         "held_out_bytes_per_token": tokenizer.compression,
         "held_out_round_trip": round_trip.value,
         "held_out_characters_lost": tokenizer.lost_characters,
@@ -224,7 +224,7 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     rows, marks = [], [MARKS[one.round_trip] for one in trained]
     for tokenizer, mark in zip(trained, marks, strict=True):
         if tokenizer.vocab_size:
-            memory = "unknown" if tokenizer.memory is None else f"{tokenizer.memory / 1e6:.0f}"
+            memory = "unknown" if tokenizer.memory_mb is None else f"{tokenizer.memory_mb:.0f}"
             held_out = "no held-out text" if tokenizer.compression is None else f"{tokenizer.compression:.3f}{mark}"
             if tokenizer.from_store:
                 memory = "from the store"

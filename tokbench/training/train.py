@@ -14,20 +14,20 @@ from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.corpus.corpus import Corpus, feed
-from tokbench.engine.check import Checked, check, worker_pool
+from tokbench.engine.check import check, worker_pool
 from tokbench.engine.folder import make_folder
 from tokbench.engine.identity import Identities
 from tokbench.engine.prepare import take_training, train_one
-from tokbench.engine.stored import StoredWork, training_key
-from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.run import Run
+from tokbench.engine.stored import training_key
+from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.store import Store
 from tokbench.measuring.job import Job
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import RunTokenizer
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import Registry
@@ -67,8 +67,8 @@ class TrainedTokenizer:
     seconds: float = 0.0
     """Perhaps of an earlier run."""
     from_store: bool = False
-    memory: int | None = None
-    """The most memory in bytes; ``None`` if the system does not tell."""
+    memory_mb: float | None = None
+    """The most memory, 10^6 bytes; ``None`` if the system does not tell."""
     compression: float | None = None
     """Bytes per token on held-out text; ``None`` if nothing is held out."""
     loss: Loss | RoundTrip = RoundTrip.NOT_CHECKED
@@ -113,49 +113,48 @@ def train(
     """
     config = replace(config, tokenizers={name: entry for name, entry in config.tokenizers.items() if entry.train})
     with worker_pool(config, progress) as pool:
-        (registry, plan, _), chosen = _choose(config, only, pool)
-        tried = [_try(tokenizer.planned, wanted) for tokenizer in chosen]
+        run = check(config, pool, store)
+        chosen = _choose(run, only)
+        tried = [_try(tokenizer, wanted) for tokenizer in chosen]
         make_folder(folder)
-        stored = StoredWork(store, registry, plan)
         trained = []
         for tokenizer, (possible, notes) in zip(chosen, tried, strict=True):
-            job = WriteTokenizer(tokenizer.name, tokenizer.planned.spec.name, folder, possible)
-            one = _train(plan, tokenizer, job, pool, stored)
+            job = WriteTokenizer(tokenizer.name, tokenizer.spec.name, folder, possible)
+            one = _train(run, tokenizer, job)
             trained.append(replace(one, notes=(*one.notes, *notes)))
-    stored.end()
+    run.stored.end()
     return trained
 
 
-def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Checked, list[PreparedTokenizer]]:
-    checked = check(config, pool)
-    prepared = checked.prepared
-    known = [tokenizer.name for tokenizer in prepared]
+def _choose(run: Run, only: Sequence[str]) -> list[RunTokenizer]:
+    tokenizers = run.plan.tokenizers
+    known = [tokenizer.name for tokenizer in tokenizers]
     unknown = [name for name in only if name not in known]
     wrong = [Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}") for name in unknown]
-    if wrong or not prepared:
-        raise InputError(wrong or [Problem(str(config.path), "nothing to train: no tokenizer has 'train'")])
-    return checked, [tokenizer for tokenizer in prepared if not only or tokenizer.name in only]
+    if wrong or not tokenizers:
+        raise InputError(wrong or [Problem(str(run.plan.config.path), "nothing to train: no tokenizer has 'train'")])
+    return [tokenizer for tokenizer in tokenizers if not only or tokenizer.name in only]
 
 
-def _try(planned: PlannedTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
+def _try(tokenizer: RunTokenizer, wanted: Wanted) -> tuple[Wanted, list[str]]:
     """Write and read a small vocabulary; return what can be written and why not all, or raise InputError."""
-    asked = replace(wanted, output=None) != OWN or getattr(planned.options, "special_tokens", None)
-    if planned.spec.train is None or planned.unavailable_reason or not (asked or wanted.output):
+    asked = replace(wanted, output=None) != OWN or getattr(tokenizer.options, "special_tokens", None)
+    if tokenizer.spec.train is None or tokenizer.failure or not (asked or wanted.output):
         return wanted, []
-    small = attempt(partial(planned.spec.train, _SMALL, planned.vocab_size, planned.options, silent))
+    small = attempt(partial(tokenizer.spec.train, _SMALL, tokenizer.vocab_size, tokenizer.options, silent))
     if isinstance(small, Failure):
         return wanted, [f"formats and special tokens could not be tried before training: {small.reason}"]
     with TemporaryDirectory() as folder:
         here = replace(wanted, output=wanted.output and Path(folder, wanted.output.name))
-        for form, path in here.paths(small, Path(folder), planned.name).items():
+        for form, path in here.paths(small, Path(folder), tokenizer.name).items():
             try:
                 files = write(small, form, path, wanted)
-                check_files(small, files, planned.spec.name, list(_SMALL))
+                check_files(small, files, tokenizer.spec.name, list(_SMALL))
             except Exception as error:  # libraries raise anything
                 reason = str(error).replace(f"{folder}/", "")
                 if form == TRANSFORMERS and not asked:
                     return replace(wanted, formats=(OWN_FORMAT,)), [f"not written for AutoTokenizer: {reason}"]
-                raise InputError([Problem("", f"{planned.name}: {reason}")]) from error
+                raise InputError([Problem("", f"{tokenizer.name}: {reason}")]) from error
     return wanted, []
 
 
@@ -207,17 +206,15 @@ class WriteTokenizer(Job):
         yield answer
 
 
-def _train(
-    plan: Plan, tokenizer: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
-) -> TrainedTokenizer:
-    if not tokenizer.planned.unavailable_reason:
-        taken = take_training(tokenizer, pool, stored, with_memory=False)
-        tokenizer = taken or train_one(plan, tokenizer, pool, stored, alone=True)
-    if tokenizer.facts is None:
+def _train(run: Run, tokenizer: RunTokenizer, write: WriteTokenizer) -> TrainedTokenizer:
+    if not tokenizer.failure and not take_training(run, tokenizer, with_memory=False):
+        train_one(run, tokenizer, alone=True)
+    info, train = tokenizer.info, tokenizer.info.train
+    if not tokenizer.ready or train is None:
         return TrainedTokenizer(tokenizer.name, failure=tokenizer.failure)
-    held_out = [corpus for name in tokenizer.planned.train_on if (corpus := plan.corpora[name]).holdout]
+    held_out = [corpus for name in tokenizer.train_on if (corpus := run.plan.corpora[name]).holdout]
     feeds = partial(_held_out, held_out)
-    answer: WrittenTokenizer | WorkerDied = pool.ask(write, feeds)
+    answer: WrittenTokenizer | WorkerDied = run.pool.ask(write, feeds)
     if isinstance(answer, WorkerDied):
         return TrainedTokenizer(tokenizer.name, failure=answer.failure)
     failures, held = answer.failures, answer.held_out
@@ -225,15 +222,15 @@ def _train(
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(
         name=tokenizer.name,
-        vocab_size=tokenizer.facts.vocab_size,
-        n_bytes=tokenizer.train_bytes,
-        seconds=tokenizer.train_s or 0.0,
-        from_store=tokenizer.train_from_store,
-        memory=tokenizer.train_memory,
+        vocab_size=info.vocab_size or 0,
+        n_bytes=train.bytes,
+        seconds=train.seconds or 0.0,
+        from_store=train.from_store,
+        memory_mb=train.memory_mb,
         compression=total["bytes"] / total["tokens"] if total.get("tokens") else None,
         loss=Loss.of(held) if held else RoundTrip.NOT_CHECKED,
         files=tuple(answer.files),
-        notes=(*tokenizer.notes, *answer.notes),
+        notes=(*info.notes, *answer.notes),
         failure=joined if failures else None,
     )
 

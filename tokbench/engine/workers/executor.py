@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import InProcessPool, WorkerPool
-from tokbench.engine.workers.processes import ProcessPool
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.executor import ExecutorSpec
@@ -74,7 +73,11 @@ class Executor(NamedTuple):
         self.check()
         spec = self._spec()
         if spec is None:
-            return ProcessPool(self.workers, limits, progress) if self.kind == "workers" else InProcessPool(progress)
+            if self.kind == "inprocess":
+                return InProcessPool(progress)
+            from tokbench.engine.workers.processes import ProcessPool
+
+            return ProcessPool(self.workers, limits, progress)
         if absent := missing(spec):
             raise InputError(f"the executor {spec.name!r} {absent}")
         pool: WorkerPool = spec.open(self.scheduler, self.workers, limits, progress)

@@ -20,8 +20,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import Feeds, text_batches
-from tokbench.engine.workers.protocol import LONGEST, MALFORMED, from_worker, packed
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LONGEST, MALFORMED, Recipe, from_worker, packed
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
 from tokbench.foundation.memory import MemoryOf
 from tokbench.measuring.job import Job

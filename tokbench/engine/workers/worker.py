@@ -24,7 +24,6 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.engine.workers.protocol import packed
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
@@ -40,6 +39,40 @@ from tokbench.tokenizers.options import Options
 _PROGRESS_SECONDS = 0.1
 _NEW_OBJECTS: Final = 50_000
 """New objects after which the garbage collector looks: a vocabulary has 100,000 tokens and more, but no cycle."""
+
+
+# Messages between the process of a run and a worker are pickles. Those of a worker are checked: plugins may write to
+# any file descriptor, so they may be anything. What cannot be read is a failure of the tokenizer at work.
+
+LONGEST: Final = 1 << 32
+"""Bytes of a message."""
+
+MALFORMED: Final = Failure("the worker sent malformed data (a plugin wrote to tokbench's pipe)")
+
+
+def packed(message: Any) -> bytes:
+    """Return a message as it goes over the line, or raise ValueError if it is too long."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    if len(data) > LONGEST:
+        raise ValueError(f"a message of {len(data):,} bytes is too long; at most {LONGEST:,} can be sent")
+    return data
+
+
+def from_worker(content: bytes) -> tuple[str, Any] | Failure:
+    """Return the message of a worker, or the failure if it cannot be read."""
+    message = attempt(lambda: pickle.loads(content), "its answer cannot be read")  # noqa: S301 - of our worker
+    if isinstance(message, Failure):
+        return message
+    match message:
+        case (
+            (("ready" | "done"), None)
+            | ("more", str())
+            | ("answer", _)
+            | ("progress", (str(), Real(), Real() | None))
+            | ("log", (str(), int(), str()))
+        ) if type(message) is tuple:
+            return message
+    return MALFORMED
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tokbench.foundation.failures import Failure
-from tokbench.measuring.cell import cell_of, without_interval
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.metric import Measured, NotApplicable, Role
-from tokbench.measuring.plan import Plan
-from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.measuring.study import AskedJobs, Outcome, StudyContext
+from tokbench.measuring.plan import Plan, RunTokenizer
+from tokbench.measuring.study import AskedJobs, Outcome, StudyContext, cell_of, without_interval
 from tokbench.measuring.sums import Sums
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.studies.same_ids.block import Difference, IdDifference
 from tokbench.studies.same_ids.metric import SAME_COUNTS, SAME_IDS, HashedGroup
 from tokbench.tokenizers.batch import count_batch
-from tokbench.tokenizers.contract import CountsAlone, HasTokenBytes, Tokenizer
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer, only_counts
 
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
@@ -46,8 +44,8 @@ class Compared(NamedTuple):
 
 def compare(context: StudyContext) -> Outcome:
     """Return a share for each tokenizer, corpus and group, and the first differences."""
-    plan, ready = context.plan, {tokenizer.name for tokenizer in context.prepared if tokenizer.facts}
-    references = {each.name: each.same_as for each in plan.tokenizers if {each.name, each.same_as} <= ready}
+    plan, ready = context.plan, {tokenizer.name for tokenizer in context.tokenizers if tokenizer.ready}
+    references = {each.name: each.info.same_as for each in plan.tokenizers if {each.name, each.info.same_as} <= ready}
     compared: dict[Place, Compared] = {}
     for name, other in sorted(references.items()):
         for corpus in plan.measured:
@@ -57,14 +55,14 @@ def compare(context: StudyContext) -> Outcome:
     seen = {(cell.tokenizer, cell.corpus, cell.group): cell.in_sample for cell in context.cells}
     cells = [
         cell
-        for tokenizer in context.prepared
+        for tokenizer in context.tokenizers
         for corpus in _corpora(plan, tokenizer)
         for cell in _cells(plan, tokenizer, corpus, _values(plan, tokenizer, corpus, references, compared), seen)
     ]
     return Outcome(
         block=list(_differences(context, references, compared)),
         cells=cells,
-        not_ranked={name: reason for name in references if (reason := _not_ranked(name, context.prepared, compared))},
+        not_ranked={name: reason for name in references if (reason := _not_ranked(name, context.tokenizers, compared))},
     )
 
 
@@ -85,41 +83,37 @@ def compare_group(mine: HashedGroup, theirs: HashedGroup) -> Compared:
     return Compared(reduce(add, sums), min(first, default=-1))
 
 
-def _not_ranked(name: str, prepared: Sequence[PreparedTokenizer], compared: Mapping[Place, Compared]) -> str:
+def _not_ranked(name: str, tokenizers: Sequence[RunTokenizer], compared: Mapping[Place, Compared]) -> str:
     """Return why the speed of a tokenizer is not ranked; an empty string if it is."""
     found = [each for (one, *_), each in compared.items() if one == name]
     differing, documents = sum(each.differing for each in found), sum(each.sums.documents for each in found)
     if not differing:
         return ""
-    by_name = {tokenizer.name: tokenizer for tokenizer in prepared}
-    other = by_name[name].same_as
-    what = "counts" if "counts" in {_returns(by_name[name]), _returns(by_name[other])} else "ids"
+    by_name = {tokenizer.name: tokenizer for tokenizer in tokenizers}
+    other = by_name[name].info.same_as
+    what = "counts" if by_name[name].info.only_counts or by_name[other].info.only_counts else "ids"
     return f"not ranked: its {what} differ from {other}'s in {differing:,} of {documents:,} documents"
 
 
-def _returns(tokenizer: PreparedTokenizer) -> str:
-    return tokenizer.facts.returns if tokenizer.facts else ""
-
-
-def _corpora(plan: Plan, tokenizer: PreparedTokenizer) -> Iterator[str]:
+def _corpora(plan: Plan, tokenizer: RunTokenizer) -> Iterator[str]:
     """Yield the corpora on which anything is compared, unless the tokenizer's own reference is not measured there."""
     for corpus in plan.measured:
         names = plan.names_on(corpus)
-        others = {each.same_as for each in plan.tokenizers if each.same_as and each.name in names}
-        lacking = tokenizer.same_as and tokenizer.same_as not in names
+        others = {each.info.same_as for each in plan.tokenizers if each.info.same_as and each.name in names}
+        lacking = tokenizer.info.same_as and tokenizer.info.same_as not in names
         if tokenizer.name in names and not lacking and not others.isdisjoint(names):
             yield corpus
 
 
 def _values(
     plan: Plan,
-    tokenizer: PreparedTokenizer,
+    tokenizer: RunTokenizer,
     corpus: str,
     references: Mapping[str, str],
     compared: Mapping[Place, Compared],
 ) -> dict[str, Measured | NotApplicable]:
     """Return the share of each group, and of the whole corpus."""
-    groups, other = [*plan.groups(corpus)], tokenizer.same_as
+    groups, other = [*plan.groups(corpus)], tokenizer.info.same_as
     if tokenizer.name not in references:
         absent = NotApplicable(f"{other} was not measured" if other else "it has no 'same_as'")
         return dict.fromkeys([*groups, WHOLE], absent)
@@ -134,12 +128,12 @@ def _values(
 
 def _cells(
     plan: Plan,
-    tokenizer: PreparedTokenizer,
+    tokenizer: RunTokenizer,
     corpus: str,
     values: Mapping[str, Measured | NotApplicable],
     seen: Mapping[Place, float | None],
 ) -> Iterator[Cell]:
-    metric = SAME_COUNTS if _returns(tokenizer) == "counts" else SAME_IDS
+    metric = SAME_COUNTS if tokenizer.info.only_counts else SAME_IDS
     for group, value in values.items():
         in_sample = seen.get((tokenizer.name, corpus, group))
         cell = cell_of(tokenizer, (corpus, group), metric, {metric.id: value}, in_sample)
@@ -156,7 +150,7 @@ def _differences(
         _, text = documents[corpus, group, found.first]
         step = partial(_segment, text)
         jobs[name, corpus, group] = TokenizerJob((name, references[name]), "encoding", "a document again", step)
-    answers = {id(job): value for job, value, _ in context.ask(AskedJobs([*jobs.values()], _STEP, again=True))}
+    answers = {id(job): value for job, value, _ in context.ask(AskedJobs([*jobs.values()], _STEP, keep_asking=True))}
     for place, job in jobs.items():
         name, corpus, group = place
         found, shown = differing[place], answers[id(job)]
@@ -187,7 +181,7 @@ def _documents(plan: Plan, wanted: set[tuple[str, str, int]]) -> dict[tuple[str,
 
 def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
     """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
-    if isinstance(one, CountsAlone) or isinstance(other, CountsAlone):
+    if only_counts(one) or only_counts(other):
         mine, theirs = (int(count_batch(tokenizer, [text])[0]) for tokenizer in (one, other))
         return Failure(f"it counts {mine:,} tokens instead of {theirs:,}; it has no ids to compare")
     got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))

@@ -22,7 +22,7 @@ def run(context: StudyContext, _: Options) -> Outcome:
 
 def due(plan: Plan) -> set[str]:
     """Return the tokenizers with a ``same_as``, and those that they name."""
-    return {name for each in plan.tokenizers if each.same_as for name in (each.name, each.same_as)}
+    return {name for each in plan.tokenizers if each.info.same_as for name in (each.name, each.info.same_as)}
 
 
 SPECS: Final = (

@@ -84,7 +84,7 @@ def _sentences(tables: CellTables) -> list[str]:
 
 
 def _compared(tables: CellTables, name: str) -> str:
-    return "counts" if tables.tokenizer(name).returns == "counts" else "ids"
+    return "counts" if tables.tokenizer(name).only_counts else "ids"
 
 
 def _differences(tables: CellTables) -> list[Difference]:
@@ -110,4 +110,6 @@ def _answer(tables: CellTables) -> Iterator[AnswerLine]:
 
 _LONGEST: Final = 40
 
-SECTION: Final = SectionSpec(name="same_ids", place=120, build=same_ids_document, answer=_answer)
+SECTION: Final = SectionSpec(
+    name="same_ids", place=120, study=DIFFERENCES.study, build=same_ids_document, answer=_answer
+)

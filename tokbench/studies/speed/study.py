@@ -13,7 +13,7 @@ from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.job import Job, JobContext
 from tokbench.measuring.plan import Plan
-from tokbench.measuring.study import NoTiming, Outcome, StudyContext, absent_cells, joined, plain_outcome
+from tokbench.measuring.study import NoNumber, Outcome, StudyContext, absent_cells, joined, plain_outcome
 from tokbench.results.cells import WHOLE
 from tokbench.studies.speed.contract import TimedText
 from tokbench.studies.speed.copies import combined
@@ -81,8 +81,8 @@ def time_all(context: StudyContext) -> Outcome:
     with context.alone() as pool:
         for family, options in context.plan.metrics:
             if family.study == _STUDY:
-                timing = _Timing(context.plan, family, options, dict(context.not_timed), pool)
-                outcome = attempt(partial(timing.measure, [each.name for each in context.prepared]), family.name)
+                timing = _Timing(context.plan, family, options, dict(context.unmeasurable), pool)
+                outcome = attempt(partial(timing.measure, [each.name for each in context.tokenizers]), family.name)
                 outcomes.append(timing.failed(outcome) if isinstance(outcome, Failure) else outcome)
     return joined(outcomes)
 
@@ -97,7 +97,7 @@ class _Timing:
     plan: Plan
     family: MetricFamily
     options: Options
-    missing: dict[str, NoTiming]
+    missing: dict[str, NoNumber]
     pool: WorkerPool
 
     def measure(self, names: Sequence[str]) -> Outcome:
@@ -114,7 +114,7 @@ class _Timing:
             cell
             for corpus in self.plan.corpora_of(self.family)
             for cell in absent_cells(
-                dict.fromkeys(self.plan.names_on(corpus), NoTiming.of(failure)), self._places([corpus])
+                dict.fromkeys(self.plan.names_on(corpus), NoNumber.of(failure)), self._places([corpus])
             )
         ]
         return Outcome(cells=cells, notes=[failure.reason], tracebacks=tracebacks([failure]))
@@ -147,20 +147,20 @@ class _Timing:
 
     def _ask(self, job: TimeTokenizers) -> Outcome:
         """Time the tokenizers of a job in one process; begin again without one that ends the process."""
-        same_as = {tokenizer.name: tokenizer.same_as for tokenizer in self.plan.tokenizers if tokenizer.same_as}
+        same_as = {each.name: each.info.same_as for each in self.plan.tokenizers if each.info.same_as}
         while True:
             job = replace(job, names=tuple(name for name in job.names if name not in self.missing), same_as=same_as)
             answer = self.pool.ask(job, partial(_texts, self.plan, job.feeds))
             culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
             if culprit not in job.names:
                 break
-            self.missing[culprit] = NoTiming.of(answer.failure)
+            self.missing[culprit] = NoNumber.of(answer.failure)
         outcome: Outcome | Failure
         outcome, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
-        self.missing.update({name: NoTiming.of(failure) for name, failure in unloaded.items()})
+        self.missing.update({name: NoNumber.of(failure) for name, failure in unloaded.items()})
         found = tracebacks(unloaded.values())
         if isinstance(outcome, Failure):
-            self.missing.update({name: NoTiming.of(outcome) for name in job.names})
+            self.missing.update({name: NoNumber.of(outcome) for name in job.names})
             return Outcome(notes=[outcome.reason], tracebacks=found | tracebacks([outcome]))
         return replace(outcome, tracebacks=found | outcome.tracebacks)
 

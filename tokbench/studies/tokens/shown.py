@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.store import digest_of
-from tokbench.measuring.examples import DocumentExample
+from tokbench.measuring.metric import DocumentExample
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, Kept, StudyContext
 from tokbench.segmentation.segment import SegmentTexts, without_tokens
@@ -44,9 +44,9 @@ def show_texts(context: StudyContext, options: ShowOptions) -> ShownTexts:
     texts = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in named.items()]
     texts += chosen_documents(plan, options.documents)
     chosen = list(_chosen(plan, context.worst))
-    names = [prepared.name for prepared in context.prepared]
+    names = [tokenizer.name for tokenizer in context.tokenizers]
     wanted = {name: _texts_of(plan, name, texts, chosen) for name in names}
-    gone = {prepared.name: Failure(prepared.reason) for prepared in context.prepared if not prepared.facts}
+    gone = {each.name: Failure(each.info.reason) for each in context.tokenizers if not each.ready}
     gone |= dict(context.ended)
     cut = _cut_all({name: due for name, due in wanted.items() if name not in gone and due}, context)
 
@@ -96,7 +96,7 @@ def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Seq
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
     cut: dict[str, dict[str, Segmentation]] = {}
     jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
-    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, again=True)):
+    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, keep_asking=True)):
         failed = isinstance(value, Failure)
         segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
         cut[job.name] = dict(zip(job.texts, segmentations, strict=True))

@@ -9,9 +9,8 @@ import numpy as np
 
 from tokbench.corpus.excerpts import cut_excerpt
 from tokbench.measuring.encoded_shard import EncodedShard
-from tokbench.measuring.examples import DocumentExample
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.metric import Measured, Metric, NotApplicable
+from tokbench.measuring.metric import DocumentExample, Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric
 from tokbench.tokenizers.contract import HasDummyPrefix, HasTokenBytes
 

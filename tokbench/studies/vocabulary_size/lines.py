@@ -74,7 +74,7 @@ def _spans(tokens: Sequence[bytes]) -> float:
 def read_merges(names: Sequence[str], context: StudyContext) -> dict[str, Built | Failure]:
     """Return the structure of each vocabulary, or the failure."""
     jobs = [TokenizerJob((name,), "reading the merges of", name, _built) for name in names]
-    answers = context.ask(AskedJobs(jobs, "reading merges", again=True))
+    answers = context.ask(AskedJobs(jobs, "reading merges", keep_asking=True))
     return {answer.job.tokenizers[0]: answer.value for answer in answers}
 
 

@@ -31,7 +31,7 @@ def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:  # no
     corpora = plan.corpora_with(STUDIED)
     if plan.measured and not any(map(plan.names_on, corpora)) and len(plan.corpora) == len(plan.config.named):
         families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))
-        bound = ", ".join(repr(name) for name in families if name in plan.bound) or "no corpus"
+        bound = ", ".join(repr(name) for name in families if name in plan.restricted_to) or "no corpus"
         message = f"the study needs {bound}, and no corpus has all of them measured"
         yield StudyProblem((), f"{message}; give them a corpus in common")
 

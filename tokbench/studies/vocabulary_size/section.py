@@ -30,7 +30,7 @@ from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, law_range
 from tokbench.studies.vocabulary_size.size_curve import BROAD, COST_TITLE, NARROW, cost_chart
@@ -223,6 +223,7 @@ def cost_nodes(tables: CellTables) -> list[Node]:
 SECTION: Final = SectionSpec(
     name="vocabulary_size",
     place=90,
+    study=VOCABULARY_SIZES.study,
     build=vocabulary_size_document,
     charts=size_charts,
     lead=cost_nodes,

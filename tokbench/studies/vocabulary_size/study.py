@@ -12,8 +12,7 @@ from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.foundation.errors import ContractError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.metric import Role
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.measuring.study import Outcome, StudyContext
 from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts
@@ -52,14 +51,13 @@ def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome
     """Compute the compression and cost of each vocabulary size."""
     plan = context.plan
     studied = {name for corpus in plan.corpora_with(STUDIED) for name in plan.names_on(corpus)}
-    ready = [prepared for prepared in context.prepared if prepared.facts and prepared.name in studied]
-    read = read_merges([prepared.name for prepared in ready], context)
-    planned = {prepared.name: prepared.planned for prepared in ready}
-    built = {name: _as_trained(planned[name], made) for name, made in read.items() if not isinstance(made, Failure)}
+    ready = {each.name: each for each in context.tokenizers if each.ready and each.name in studied}
+    read = read_merges(list(ready), context)
+    built = {name: _as_trained(ready[name], made) for name, made in read.items() if not isinstance(made, Failure)}
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in context.cells if cell.group == WHOLE}
-    study = _Study(context, options, [prepared.name for prepared in ready], seen)
+    study = _Study(context, options, list(ready), seen)
     failures = [f"{name}: {failure.reason}" for name, failure in read.items() if isinstance(failure, Failure)]
-    lines = _lines([prepared for prepared in ready if prepared.name in built], built)
+    lines = _lines([tokenizer for name, tokenizer in ready.items() if name in built], built)
     parts = []
     for done, (name, members) in enumerate(lines.items(), 1):
         part = attempt(partial(study.line, name, members, built), name)
@@ -71,31 +69,31 @@ def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome
     return Outcome(block=study.joined(parts), failures=[*failures, *study.failures])
 
 
-def _lines(ready: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> dict[str, list[PreparedTokenizer]]:
+def _lines(ready: Sequence[RunTokenizer], built: Mapping[str, Built]) -> dict[str, list[RunTokenizer]]:
     """Return the tokenizers of each line; the sizes of one vocabulary are one line, the largest size first."""
-    same: dict[object, list[PreparedTokenizer]] = {}
-    for prepared in ready:
-        planned, key = prepared.planned, [prepared.planned.entry]
-        if built[prepared.name].order is not None:
-            nested = not planned.train_on or planned.spec.is_nested(planned.options)
-            rest = sorted((name, repr(value)) for name, value in planned.raw_options.items() if name != "size")
-            key.append(repr(rest) if nested else prepared.name)
-        same.setdefault(tuple(key), []).append(prepared)
-    entries = Counter(members[0].planned.entry for members in same.values())
+    same: dict[object, list[RunTokenizer]] = {}
+    for tokenizer in ready:
+        key = [tokenizer.entry]
+        if built[tokenizer.name].order is not None:
+            nested = not tokenizer.train_on or tokenizer.spec.is_nested(tokenizer.options)
+            rest = sorted((name, repr(value)) for name, value in tokenizer.info.options.items() if name != "size")
+            key.append(repr(rest) if nested else tokenizer.name)
+        same.setdefault(tuple(key), []).append(tokenizer)
+    entries = Counter(members[0].entry for members in same.values())
     lines = {}
     for members in same.values():
-        entry, whole = members[0].planned.entry, built[members[0].name].order is not None
+        entry, whole = members[0].entry, built[members[0].name].order is not None
         if whole:
-            members.sort(key=lambda prepared: built[prepared.name].size, reverse=True)
+            members.sort(key=lambda tokenizer: built[tokenizer.name].size, reverse=True)
         one_name = whole and (len(members) == 1 or entries[entry] > 1)
         lines[members[0].name if one_name else entry] = members
     return lines
 
 
-def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
+def _as_trained(tokenizer: RunTokenizer, built: Built) -> Built:
     # Some backends say by their options whether they nest. The vocabulary of another one is cut if it lists merges.
-    by_options = planned.train_on and callable(planned.spec.nested)
-    if built.order is None or not by_options or planned.spec.is_nested(planned.options):
+    by_options = tokenizer.train_on and callable(tokenizer.spec.nested)
+    if built.order is None or not by_options or tokenizer.spec.is_nested(tokenizer.options):
         return built
     return built._replace(order=None, reason="training it to a smaller size gives other merges")
 
@@ -130,7 +128,7 @@ class _Study:
     def studied(self) -> list[str]:
         return self.plan.corpora_with(STUDIED)
 
-    def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
+    def line(self, name: str, members: Sequence[RunTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
         # Where the text gives no more tokens, several trainings end at one size.
         members = list({built[member.name].size: member for member in reversed(members)}.values())[::-1]
         first, names = built[members[0].name], [member.name for member in members]
@@ -143,7 +141,7 @@ class _Study:
             largest=max(sizes),
             reason=first.reason,
         )
-        if members[0].planned.spec.baseline:
+        if members[0].spec.baseline:
             self.baselines.add(name)
         self.spans[name] = max(built[tokenizer].spans for tokenizer in names)
         corpora = self._corpora(names[0])
@@ -157,17 +155,17 @@ class _Study:
         groups = [of_group(Place(name, *place), drawn, self.texts[place]) for place, drawn in lines.items()]
         if self.mixture.weights and self.mixture.places <= lines.keys():
             self.mixed[name] = mix(lines, self.mixture)
-            if members[0].planned.train_on:
-                self.training[name] = training_bytes(self.plan, members[0].planned.train_on, self.mixture.weights)
-                self.ends[name] = _end(max(members, key=lambda member: member.planned.vocab_size))
+            if members[0].train_on:
+                self.training[name] = training_bytes(self.plan, members[0].train_on, self.mixture.weights)
+                self.ends[name] = _end(max(members, key=lambda member: member.vocab_size))
         return _concatenated([VocabularySizes(lines=[line], losses=[loss for loss in lost if loss]), *groups])
 
     def _corpora(self, name: str) -> list[str]:
         return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
 
-    def _counts(self, members: Sequence[PreparedTokenizer]) -> dict[tuple[str, str], list[TokenCounts]]:
+    def _counts(self, members: Sequence[RunTokenizer]) -> dict[tuple[str, str], list[TokenCounts]]:
         states: dict[tuple[str, str], list[TokenCounts]] = {}
-        corpora, entry = self._corpora(members[0].name), members[0].planned.entry
+        corpora, entry = self._corpora(members[0].name), members[0].entry
         failed: dict[str, str] = {}
         for place in (key for key in self.texts if key[0] in corpora):
             counts = [self._state(Role.ID_COUNTS, TokenCounts, member.name, *place) for member in members]
@@ -269,10 +267,10 @@ class _Study:
         return {**unsplit, **lost, **unmeasured}
 
 
-def _end(trained: PreparedTokenizer) -> Literal["text", "file", "cap"]:
-    if trained.facts and trained.facts.vocab_size < trained.planned.vocab_size:
+def _end(trained: RunTokenizer) -> Literal["text", "file", "cap"]:
+    if trained.info.vocab_size and trained.info.vocab_size < trained.vocab_size:
         return "text"
-    return "cap" if trained.planned.auto else "file"
+    return "cap" if trained.auto else "file"
 
 
 def _whole(model: Model, line: MixedLine) -> SizeCost:

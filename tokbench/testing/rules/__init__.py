@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from tokbench.testing.findings import RuleNotApplicable
 from tokbench.testing.rules import batches, bytes_, chat, copies, counting, decoding, encoding, refusals, threads
 from tokbench.testing.under_test import TokenizerUnderTest
-from tokbench.tokenizers.contract import NO_IDS, CountsAlone
+from tokbench.tokenizers.contract import NO_IDS, only_counts
 
 __all__ = ["RULES", "Rule"]
 
@@ -26,7 +26,7 @@ class Rule(NamedTuple):
 
     def of(self, subject: TokenizerUnderTest) -> str:
         """Check a tokenizer if the rule applies to it."""
-        if isinstance(subject.tokenizer, CountsAlone) and not self.counts:
+        if only_counts(subject.tokenizer) and not self.counts:
             raise RuleNotApplicable(NO_IDS)
         if self.needs and not hasattr(subject.tokenizer, self.needs):
             raise RuleNotApplicable(f"it has no {self.needs}")

@@ -18,7 +18,7 @@ from tokbench_maintain.pins.pin import Opened, Request, opened, pinned_corpora
 
 if TYPE_CHECKING:
     from tokbench.foundation.store import Store
-    from tokbench.measuring.plan import PlannedTokenizer
+    from tokbench.measuring.plan import RunTokenizer
 
 _EXPLAINED: Final = 20
 
@@ -158,7 +158,7 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
         if resolved is None:
             unable[planned.name] = f"backend {other!r} cannot load what {planned.spec.name!r} loads here"
         else:
-            on = {"corpora": list(planned.corpora)} if planned.corpora else {}
+            on = {"corpora": list(planned.info.corpora)} if planned.info.corpora else {}
             entry = {"backend": other, **on, **resolved.options}
             entries[planned.name] = TokenizerEntry.model_validate(entry)
     if not entries:
@@ -167,17 +167,17 @@ def _replace_backends(config: Config, registry: Registry, other: str) -> dict[st
     return unable
 
 
-def _loaded_by(planned: PlannedTokenizer, other: str, registry: Registry) -> Iterator[Resolved]:
+def _loaded_by(planned: RunTokenizer, other: str, registry: Registry) -> Iterator[Resolved]:
     """Yield how a backend loads a vocabulary: by published name, by value, by file."""
     if planned.train_on:
         return
     spec, backend = registry.backends.get(other), planned.spec
-    value = planned.raw_options.get(backend.main)
+    value = planned.info.options.get(backend.main)
     for options in catalogue(registry).values():
         here = [resolved.options for resolved in options if resolved.backend == backend.name]
-        if planned.raw_options in here:
+        if planned.info.options in here:
             yield from (resolved for resolved in options if resolved.backend == other)
-    files = [planned.raw_options[kind.option] for kind in backend.files if kind.option in planned.raw_options]
+    files = [planned.info.options[kind.option] for kind in backend.files if kind.option in planned.info.options]
     for file in map(str, files):
         grammar = Grammar(registry, wanted=lambda candidate: candidate.name == other)
         resolved = grammar.resolve(file)

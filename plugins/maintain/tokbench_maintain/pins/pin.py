@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,7 +17,6 @@ from tokbench.config.read import read_config
 from tokbench.config.suites import find_config
 from tokbench.engine.check import check, worker_pool
 from tokbench.engine.prepare import train_all
-from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.measuring.job import TokenizerJob
 from tokbench.plugin import Failure, Progress
@@ -28,8 +26,7 @@ from tokbench_maintain.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTo
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.foundation.store import Store
-    from tokbench.measuring.plan import Plan
-    from tokbench.measuring.prepared import PreparedTokenizer
+    from tokbench.measuring.plan import Plan, RunTokenizer
 
 _BATCH_CHARS: Final = 1 << 20
 
@@ -63,13 +60,12 @@ class Opened:
     """A configuration whose tokenizers are ready to encode its texts."""
 
     plan: Plan
-    prepared: Sequence[PreparedTokenizer]
     pool: WorkerPool
     failures: dict[str, str] = field(default_factory=dict)
 
     @property
-    def ready(self) -> list[PreparedTokenizer]:
-        return [tokenizer for tokenizer in self.prepared if tokenizer.name not in self.failures]
+    def ready(self) -> list[RunTokenizer]:
+        return [tokenizer for tokenizer in self.plan.tokenizers if tokenizer.name not in self.failures]
 
     def texts(self) -> Iterator[list[PlacedText]]:
         """Yield the evaluated documents of all corpora in batches; equal places get numbers.
@@ -115,9 +111,9 @@ class Opened:
         return [
             PinnedTokenizer(
                 name=tokenizer.name,
-                backend=tokenizer.backend,
-                packages=packages(tokenizer),
-                options=tokenizer.planned.raw_options,
+                backend=tokenizer.info.backend,
+                packages=tuple(f"{name} {version}" for name, version in tokenizer.info.libraries.items()),
+                options=tokenizer.info.options,
                 vocabulary=vocabularies[tokenizer.name],
                 texts=tuple(sorted(pins[tokenizer.name], key=lambda text: text.place)),
             )
@@ -133,10 +129,10 @@ def opened(config: Config, progress: Progress, store: Store | None) -> Iterator[
         InputError: something is wrong with the configuration.
     """
     with worker_pool(config, progress) as pool:
-        registry, plan, prepared = check(config, pool)
-        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan)))
-        failures = {tokenizer.name: tokenizer.reason for tokenizer in ready if tokenizer.failure}
-        yield Opened(plan, ready, pool, failures)
+        run = check(config, pool, store)
+        train_all(run)
+        failures = {tokenizer.name: tokenizer.info.reason for tokenizer in run.plan.tokenizers if tokenizer.failure}
+        yield Opened(run.plan, pool, failures)
 
 
 class Pins(NamedTuple):
@@ -171,18 +167,6 @@ def pinned_corpora(plan: Plan) -> dict[str, PinnedCorpus]:
     """Return the number of documents and the hash of each corpus."""
     surveys = ((name, plan.surveys[name]) for name in plan.measured)
     return {name: PinnedCorpus(sum(survey.groups.values()), survey.sha256) for name, survey in surveys}
-
-
-def packages(tokenizer: PreparedTokenizer) -> tuple[str, ...]:
-    """Return the packages of a tokenizer, each with its version."""
-    return tuple(f"{name} {_version(name)}" for name in tokenizer.planned.spec.requires)
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _from_folder(config: Path, folder: Path) -> str:

@@ -192,5 +192,10 @@ def best_size_charts(tables: CellTables) -> Iterator[Chart]:
 
 
 BEST_SIZE: Final = SectionSpec(
-    name="best_size", place=65, build=best_size_document, charts=best_size_charts, lead=best_size_lead
+    name="best_size",
+    place=65,
+    study=BITS_PER_BYTE.study,
+    build=best_size_document,
+    charts=best_size_charts,
+    lead=best_size_lead,
 )

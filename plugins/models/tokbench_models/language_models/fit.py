@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
-from tokbench.measuring.cell import Values, cell_of, plain_values
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import JobContext
-from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.plan import RunTokenizer
+from tokbench.measuring.study import Values, cell_of, plain_values
 from tokbench.plugin import (
     Encoded,
     Failure,
@@ -218,8 +218,8 @@ class _Models:
 
     def measure(self, outcome: Outcome) -> None:
         names = self._plan.names_on(self._corpus)
-        asked = [prepared for prepared in self._context.prepared if prepared.name in names]
-        ready = [prepared.name for prepared in asked if prepared.facts and prepared.name not in self._context.ended]
+        asked = [tokenizer for tokenizer in self._context.tokenizers if tokenizer.name in names]
+        ready = [each.name for each in asked if each.ready and each.name not in self._context.ended]
         self._answers = {name: self._context.stored([name], self._kept) for name in ready}
         missing = [name for name, answer in self._answers.items() if answer is None]
         texts = Kept("model texts", self._details, self._family.name)
@@ -261,7 +261,7 @@ class _Models:
 
     def _finish(
         self,
-        asked: Sequence[PreparedTokenizer],
+        asked: Sequence[RunTokenizer],
         ended: Mapping[str, Failure],
         sizes: PartSizes | Failure,
         result: Outcome,
@@ -285,10 +285,10 @@ class _Models:
         elif isinstance(outcome, ModelOutcome):
             result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}, sound))
 
-    def _seen(self, tokenizer: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
-        if isinstance(sizes, Failure) or not tokenizer.planned.train_on:
+    def _seen(self, tokenizer: RunTokenizer, sizes: PartSizes | Failure) -> float | None:
+        if isinstance(sizes, Failure) or not tokenizer.train_on:
             return None
-        trained = np.concatenate([self._plan.surveys[name].trained for name in tokenizer.planned.train_on])
+        trained = np.concatenate([self._plan.surveys[name].trained for name in tokenizer.train_on])
         return float(np.isin(sizes.marks, trained).mean())
 
     def _outcome(
@@ -338,12 +338,12 @@ class _Models:
         )
 
 
-def _block(tokenizer: PreparedTokenizer, seen: float | None) -> str:
-    if tokenizer.planned.spec.baseline:
+def _block(tokenizer: RunTokenizer, seen: float | None) -> str:
+    if tokenizer.spec.baseline:
         return _BASELINE
-    if not tokenizer.planned.train_on:
+    if not tokenizer.train_on:
         return _PUBLISHED
-    text = f"trained on {', '.join(tokenizer.planned.train_on)}"
+    text = f"trained on {', '.join(tokenizer.train_on)}"
     return f"{text}, scored text included" if trained_on(seen) else text
 
 

@@ -212,4 +212,6 @@ def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:
         yield from bits_charts(tables, bits)
 
 
-BITS: Final = SectionSpec(name="bits_per_byte", place=60, build=bits_per_byte_document, charts=bits_per_byte_charts)
+BITS: Final = SectionSpec(
+    name="bits_per_byte", place=60, study=BITS_PER_BYTE.study, build=bits_per_byte_document, charts=bits_per_byte_charts
+)

@@ -113,4 +113,6 @@ def _by_language(block: Mixtures, leading: Sequence[Standing], heading: str) -> 
     return Table("Bytes per token by language, on the front", columns, rows, label=f"Languages, {heading}")
 
 
-SECTION: Final = SectionSpec(name="mixtures", place=95, build=mixtures_document, answer=mixtures_answer)
+SECTION: Final = SectionSpec(
+    name="mixtures", place=95, study=MIXTURES.study, build=mixtures_document, answer=mixtures_answer
+)

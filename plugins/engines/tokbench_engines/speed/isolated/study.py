@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, Literal
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
 from tokbench.foundation.plain_values import plain
-from tokbench.measuring.plan import Plan, PlannedTokenizer
-from tokbench.measuring.study import NoTiming, absent_cells, joined, plain_outcome
+from tokbench.measuring.plan import Plan, RunTokenizer
+from tokbench.measuring.study import NoNumber, absent_cells, joined, plain_outcome
 from tokbench.plugin import Options
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Job, MetricFamily, Outcome, StudyContext
 from tokbench.tokenizers.contract import WarmsUp
@@ -90,11 +90,11 @@ _STUDY: Final = "isolated"
 
 
 def _measured(context: StudyContext, family: MetricFamily, options: Options) -> Outcome:
-    missing, names = dict(context.not_timed), [tokenizer.name for tokenizer in context.prepared]
+    missing, names = dict(context.unmeasurable), [tokenizer.name for tokenizer in context.tokenizers]
     ready = [name for name in names if name not in missing]
     outcome = attempt(lambda: _measure(context, family, options, ready), family.name)
     if isinstance(outcome, Failure):
-        missing |= dict.fromkeys(ready, NoTiming.of(outcome))
+        missing |= dict.fromkeys(ready, NoNumber.of(outcome))
         outcome = Outcome(notes=[outcome.reason], tracebacks=tracebacks([outcome]))
     places = [(OWN_TEXTS, WHOLE, value.id, value.unit) for value in family.values]
     absent = absent_cells({name: missing[name] for name in names if name in missing}, places)
@@ -114,14 +114,14 @@ def _measure(context: StudyContext, family: MetricFamily, options: Options, name
         in_process = isinstance(pool, InProcessPool)
     trained = {
         tokenizer.name: TrainedIn(
-            tokenizer.train_s,
-            tokenizer.train_memory,
-            tokenizer.train_bytes,
-            _training_but_for_the_amount(context.plan, tokenizer.planned),
-            tokenizer.train_from_store,
+            train.seconds,
+            None if train.memory_mb is None else round(train.memory_mb * 1e6),
+            train.bytes,
+            _training_but_for_the_amount(context.plan, tokenizer),
+            train.from_store,
         )
-        for tokenizer in context.prepared
-        if tokenizer.train_s is not None
+        for tokenizer in context.tokenizers
+        if (train := tokenizer.info.train) and train.seconds is not None
     }
     outcome = plain_outcome(metric.finish(answers, trained), "finish")
     if in_process:
@@ -129,10 +129,12 @@ def _measure(context: StudyContext, family: MetricFamily, options: Options, name
     return outcome
 
 
-def _training_but_for_the_amount(plan: Plan, planned: PlannedTokenizer) -> str:
+def _training_but_for_the_amount(plan: Plan, tokenizer: RunTokenizer) -> str:
     """Return all that makes a training, except how much of each text was held out."""
-    texts = [(entry.source, entry.options) for entry in map(plan.config.corpora.__getitem__, planned.train_on)]
-    return json.dumps([planned.spec.name, planned.raw_options, planned.vocab_size, texts], sort_keys=True, default=str)
+    texts = [(entry.source, entry.options) for entry in map(plan.config.corpora.__getitem__, tokenizer.train_on)]
+    return json.dumps(
+        [tokenizer.spec.name, tokenizer.info.options, tokenizer.vocab_size, texts], sort_keys=True, default=str
+    )
 
 
 def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) -> dict[str, StepAnswers]:

@@ -12,6 +12,7 @@ from tokbench.config.model import Config
 from tokbench.engine.load import Loaded, LoadTokenizer
 from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
 from tokbench.engine.workers.executor import Executor, usable_cores
+from tokbench.engine.workers.hosts import limit_hosts
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
@@ -20,7 +21,7 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
 from tokbench.measuring.prepared import PreparedTokenizer
-from tokbench.registry.plugins import Registry, load_registry
+from tokbench.registry.plugins import ALL, Registry, load_registry
 from tokbench.results.cells import TokenizerState
 
 _CORES_TO_SHARE: Final = 2
@@ -92,7 +93,8 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
 def check(config: Config, pool: WorkerPool) -> Checked:
     """Find everything that is wrong, before anything is measured, and raise InputError with all problems."""
     pool.progress(READING, 0, None)  # at once, because reading may take long
-    registry = load_registry()
+    registry = load_registry(here=None if pool.size else ALL)
+    limit_hosts(config.limits)
     plan = plan_tokenizers(config, registry)
     pool.isolate(registry, {tokenizer.name: tokenizer.spec for tokenizer in plan.tokenizers})
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
@@ -21,6 +20,7 @@ from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.measuring.plan import Plan
+from tokbench.registry.foreign import distributions_of, state_of
 from tokbench.results.cells import WHOLE
 
 Key = tuple[str, str, str, str]
@@ -40,10 +40,14 @@ class Evaluation:
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     """By key, the merged state of the shards so far, or the failure: a part of a group never passes for the whole."""
     documents: dict[Key, int] = field(default_factory=dict)
+    to_measure: Counter[str] = field(default_factory=Counter)
+    """By corpus, the documents, each counted for every tokenizer and process that encodes it."""
     unreadable: dict[str, Failure] = field(default_factory=dict)
     """By corpus, why its table of counts could not be read to the end."""
     crashed: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
+    foreign: frozenset[str] = frozenset()
+    """The families of third parties, whose crashes end no tokenizer."""
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -114,11 +118,16 @@ class Evaluation:
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
     """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
-    evaluation = Evaluation(plan, metrics)
-    evaluator = _Evaluator(plan, evaluation, names, pool, stored)
+    hosts = {spec.name: distributions_of(spec.text) for spec, _ in plan.metrics if spec.text}
+    evaluation = Evaluation(plan, metrics, foreign=frozenset(name for name in hosts if hosts[name]))
     try:
-        for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
-            evaluator.take(job, answer)
+        evaluators = []
+        for plugins in sorted(set(hosts.values())):  # tokbench's own first; each stranger's processes encode once more
+            families = frozenset(name for name in hosts if hosts[name] == plugins)
+            evaluators.append(_Evaluator(plan, evaluation, names, pool, stored, (plugins, families)))
+        for evaluator in evaluators:
+            for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
+                evaluator.take(job, answer)
     except STOPS:
         evaluation.interrupted = True
         pool.end()
@@ -126,14 +135,29 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork)
 
 
 class _Evaluator:
+    """Measures the families of tokbench's own plugins, or those of one distribution, ``hosted`` in its processes."""
+
     def __init__(
-        self, plan: Plan, evaluation: Evaluation, names: list[str], pool: WorkerPool, stored: StoredWork
+        self,
+        plan: Plan,
+        evaluation: Evaluation,
+        names: list[str],
+        pool: WorkerPool,
+        stored: StoredWork,
+        hosted: tuple[tuple[str, ...], frozenset[str]],
     ) -> None:
+        self._plugins, self._families = hosted
         self._plan = plan
         self._pool = pool
         self._stored = stored
         self._evaluation = evaluation
-        self._names = {c: [name for name in names if (c, name) in evaluation.planned_families] for c in plan.measured}
+        planned = evaluation.planned_families
+        self._names = {
+            corpus: [name for name in names if self._families.intersection(planned.get((corpus, name), ()))]
+            for corpus in plan.measured
+        }
+        for corpus, some in self._names.items():
+            evaluation.to_measure[corpus] += sum(plan.surveys[corpus].groups.values()) * len(some)
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = pool.progress
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
@@ -184,10 +208,10 @@ class _Evaluator:
 
     def _families_not_stored(self, shard: Shard, name: str) -> tuple[str, ...]:
         """Take the states of a shard that the store has, and return the families that must be measured."""
-        wanted = self._evaluation.open_families(name, shard)
+        wanted = tuple(each for each in self._evaluation.open_families(name, shard) if each in self._families)
         known = self._stored.states(name, shard, wanted) if wanted else {}
         for family, state in known.items():
-            self._add(shard, name, family, state)
+            self._add(shard, name, family, state_of(self._evaluation.metrics[family], state))
         return tuple(family for family in wanted if family not in known)
 
     def read_ahead(self) -> bool:
@@ -205,7 +229,8 @@ class _Evaluator:
             else:
                 self._close(shard, name, from_store=bool(left) and not families)
         much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
-        return EncodeShard(shard, wanted, self._options, much_text) if wanted else None
+        options = {name: self._options[name] for name in sorted(self._families)}
+        return EncodeShard(shard, wanted, options, much_text, plugins=self._plugins) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
         if isinstance(job, EncodeShard):
@@ -218,7 +243,8 @@ class _Evaluator:
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
         readable = {}
         for family, state in measured.states.items():
-            known = state if isinstance(state, Failure) else attempt(partial(pickle.loads, state))
+            metric = self._evaluation.metrics[family]
+            known = state if isinstance(state, Failure) else attempt(partial(state_of, metric, state))
             readable[family] = known if isinstance(known, Failure) else state
             self._add(shard, measured.name, family, known)
         self._stored.keep_states(shard, measured._replace(states=readable))
@@ -237,10 +263,7 @@ class _Evaluator:
         if not self._active[place]:
             del self._active[place]
         self._progress.tokenizers_at_work(*dict.fromkeys(self._active.values()))
-        self._progress.measuring(job.shard.corpus, self._total(job.shard.corpus))
-
-    def _total(self, corpus: str) -> int:
-        return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
+        self._progress.measuring(job.shard.corpus, self._evaluation.to_measure[job.shard.corpus])
 
     def _close(self, shard: Shard, name: str, *, from_store: bool = False) -> None:
         left = self._pending[shard.key]
@@ -251,7 +274,7 @@ class _Evaluator:
             shard.corpus,
             documents=shard.documents,
             n_bytes=shard.total_bytes,
-            total=self._total(shard.corpus),
+            total=self._evaluation.to_measure[shard.corpus],
             from_store=from_store,
         )
 
@@ -280,7 +303,7 @@ class _Evaluator:
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
             failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
-        for family in families or self._evaluation.metrics:
+        for family in families or self._families:
             self._evaluation.crashed.setdefault((name, family), failure)
 
 

@@ -19,6 +19,7 @@ from tokbench.foundation.files import UNFINISHED, remove_unfinished, unfinished_
 from tokbench.foundation.progress import Progress, silent
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.registry.foreign import distributions_of
 from tokbench.results.blocks import NOT_SAVED, StatesFile
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
@@ -115,9 +116,9 @@ def write_reports(
     ]
     files += [
         (reporter.filename, partial(_write, folder / reporter.filename, partial(reporter.content, results)))
-        for reporter in reporters
+        for reporter in sorted(reporters, key=_asks_strangers)
     ]
-    problems = []
+    problems: list[str] = []
     for done, (name, write) in enumerate(files):
         progress("writing reports", done, len(files))
         outcome = attempt(write, name)
@@ -126,7 +127,12 @@ def write_reports(
         elif folder / name not in results.written:
             results.written.append(folder / name)
     progress("writing reports", len(files), len(files))
-    return problems
+    return problems + [problem for problem in results.problems if problem not in problems]
+
+
+def _asks_strangers(reporter: ReporterSpec) -> tuple[bool, bool]:
+    """Return the key that puts tables of numbers first, then reports, and formats of other packages last."""
+    return bool(distributions_of(reporter.render)), not reporter.filename.endswith(".csv")
 
 
 def keep_previous(folder: Path, reporters: Iterable[ReporterSpec]) -> None:

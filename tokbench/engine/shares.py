@@ -42,7 +42,7 @@ class Backlog:
 
     seconds_left: dict[str, float] = field(default_factory=dict)
     """By tokenizer, about how many seconds of work are left, if that is known."""
-    strangers: frozenset[str] = frozenset()
+    strangers: Collection[str] = ()
     """The tokenizers that share no process with others."""
     _waiting: deque[_Waiting] = field(default_factory=deque)
 

@@ -13,6 +13,7 @@ from tokbench.engine.check import Checked
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import Finished
 from tokbench.engine.stored import StoredWork
+from tokbench.engine.study_calls import StudyCalls
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.engine.workers.processes import ProcessPool
@@ -118,12 +119,18 @@ class _Context:
         self._done = done
         self._pool = pool
         self._stored = stored
-        self._ended = {name: failure for (name, _), failure in evaluation.crashed.items()}
+        crashed = evaluation.crashed.items()
+        self._ended = {name: failure for (name, family), failure in crashed if family not in evaluation.foreign}
         self._study = ""
 
     def of(self, spec: StudySpec) -> _Context:
         self._study = spec.name
+        self._calls = StudyCalls(self)
         return self
+
+    def answer_plugin(self, request: bytes) -> bytes:
+        """Answer the study where it is in the process of its plugin."""
+        return self._calls.answer(request)
 
     @property
     def plan(self) -> Plan:

@@ -134,17 +134,19 @@ class ProcessPool(WorkerPool):
         return [slot.busy for slot in self._slots if slot.busy]
 
     def _worker_for(self, slot: _Slot, job: Job, *, fresh: bool) -> WorkerProcess:
-        strangers = self.strangers.intersection(job.loads)
+        strangers = [name for name in job.loads if name in self.strangers]
         place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
+        hosts = [*job.plugins, *(each for name in strangers for each in self.strangers[name])]
+        place = " ".join([*job.plugins, place])  # no name of a distribution has a space
         worker = slot.processes.get(place)
         if worker and (
-            place == _MIXED
+            place.endswith(_MIXED)
             or (fresh and worker.loaded)
             or (job.needs_fresh_process and not worker.loaded.keys() <= set(job.loads))
         ):
             worker.end()
             worker = None
-        slot.processes[place] = worker or self._new_worker()
+        slot.processes[place] = worker or self._new_worker(tuple(dict.fromkeys(hosts)))
         return slot.processes[place]
 
     @property

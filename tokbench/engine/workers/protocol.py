@@ -35,6 +35,7 @@ def from_worker(content: bytes) -> tuple[str, Any] | Failure:
         case (
             (("ready" | "done"), None)
             | ("more", str())
+            | ("call", bytes())
             | ("answer", _)
             | ("progress", (str(), Real(), Real() | None))
             | ("log", (str(), int(), str()))

@@ -236,6 +236,7 @@ def _run(
         stored = StoredWork(kept, checked.registry, checked.plan)
         with progress.phase("training"):
             checked, stopped = train_run(checked, folder, pool, stored)
+            checked = checked.with_lacks()
             prepared = checked.prepared
             stored.identify(prepared)
         with progress.phase("measuring"):

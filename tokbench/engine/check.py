@@ -21,6 +21,7 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
 from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.registry.foreign import distributions_of
 from tokbench.registry.plugins import ALL, Registry, load_registry
 from tokbench.results.cells import TokenizerState
 
@@ -78,6 +79,20 @@ class Checked(NamedTuple):
     registry: Registry
     plan: Plan
     prepared: list[PreparedTokenizer]
+
+    def with_lacks(self) -> Checked:
+        """Return it with the metrics of other packages that its tokenizers cannot be measured by."""
+        foreign = (family for family, _ in self.plan.metrics if distributions_of(family.text, family.make))
+        needed = [metric for family in foreign for metric in family.values if metric.needs]
+
+        def completed(tokenizer: PreparedTokenizer) -> PreparedTokenizer:
+            if not tokenizer.facts:
+                return tokenizer
+            has = tokenizer.facts.has
+            lacks = {metric.id for metric in needed if not any(need.__name__ in has for need in metric.needs)}
+            return replace(tokenizer, facts=tokenizer.facts._replace(lacks=tokenizer.facts.lacks | lacks))
+
+        return self._replace(prepared=[completed(tokenizer) for tokenizer in self.prepared])
 
 
 @contextmanager

@@ -21,9 +21,11 @@ class TokenizerFacts(NamedTuple):
     notes: tuple[str, ...]
     """At most 50 notes of 2,000 characters."""
     lacks: frozenset[str]
-    """Metrics whose capabilities are missing."""
+    """Metrics whose capabilities are missing, of the plugins that its process has."""
     engine: str = ""
     returns: str = ""
     """As :func:`.output_of` returns it."""
     identity: str | None = None
     """``None`` without a :class:`tokbench.tokenizers.contract.HasIdentity`."""
+    has: frozenset[str] = frozenset()
+    """The names of its capabilities, by which the metrics of other plugins are judged."""

@@ -98,9 +98,9 @@ class PluginHost:
         """Let calls have these limits from now on; what ended the process before may be tried again."""
         with self._turn:
             self._ended.clear()
-            if limits != self._limits and not self._busy:
-                self._limits = limits
+            if limits.memory != self._limits.memory and not self._busy:
                 self.end()
+            self._limits = limits
 
     def end(self) -> None:
         """End the process."""
@@ -133,14 +133,15 @@ class PluginHost:
         return content
 
     def _asked(self, job: Call, *, describing: bool) -> bytes | WorkerDied:
-        if (
-            self._busy or describing
-        ):  # a study asks for a state of the same plugin, or it is imported for the first time
-            limits = self._limits.model_copy(update={"step": min(self._limits.step, _IMPORT_S)})
-            with ProcessPool(1, limits if describing else self._limits, silent, environment=ONE_THREAD) as pool:
-                answer: bytes | WorkerDied = pool.ask(job)
+        limits = self._limits
+        if describing:
+            limits = limits.model_copy(update={"step": min(limits.step, _IMPORT_S)})
+        if self._busy:  # a study asks for a state of the same plugin
+            with ProcessPool(1, limits, silent, environment=ONE_THREAD) as other:
+                answer: bytes | WorkerDied = other.ask(job)
                 return answer
-        self._pool = self._pool or ProcessPool(1, self._limits, silent, environment=ONE_THREAD)
+        self._pool = self._pool or ProcessPool(1, limits, silent, environment=ONE_THREAD)
+        self._pool.limits = limits
         self._busy = True
         try:
             return self._pool.ask(job)

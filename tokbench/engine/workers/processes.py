@@ -80,7 +80,7 @@ class ProcessPool(WorkerPool):
         capture_output: bool = False,
     ) -> None:
         super().__init__(progress, size)
-        self._limits = limits
+        self.limits = limits
         self._new_worker = partial(WorkerProcess, limits.memory, environment or {}, capture_output=capture_output)
         self._slots = [_Slot() for _ in range(size)]
         self._again: deque[_Waiting] = deque()
@@ -126,7 +126,7 @@ class ProcessPool(WorkerPool):
             for end in wait(list(busy), timeout=self._seconds_between_checks):
                 yield from self._receive(busy[end])  # type: ignore[index]
             for worker in self._busy():
-                timed_out = worker.timed_out(self._limits)
+                timed_out = worker.timed_out(self.limits)
                 if timed_out or worker.has_ended():
                     yield from self._end_worker(worker, timed_out=timed_out)
 
@@ -151,7 +151,7 @@ class ProcessPool(WorkerPool):
 
     @property
     def _seconds_between_checks(self) -> float:
-        return min(self._limits.step, self._limits.train, 4.0) / _CHECKS_PER_LIMIT
+        return min(self.limits.step, self.limits.train, 4.0) / _CHECKS_PER_LIMIT
 
     def _receive(self, worker: WorkerProcess) -> Iterator[tuple[Job, Any | WorkerDied]]:
         assert worker.job is not None
@@ -211,12 +211,12 @@ class ProcessPool(WorkerPool):
         heartbeat = ended.heartbeat
         doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
         if ended.too_large:
-            limit = self._limits.memory or 0
+            limit = self.limits.memory or 0
             how = f"the process used more memory than {memory_text(limit)}"
             advice = f"if it needs more, allow more: limits: {{memory: {memory_text(2 * limit)}}}"
             return WorkerDied(Failure(f"{how} while {doing}; {advice}"), heartbeat, crashed=False, ended=how)
         if timed_out:
-            seconds: float = getattr(self._limits, job.limit)
+            seconds: float = getattr(self.limits, job.limit)
             how = f"no answer within {seconds:g} s"
             advice = f"if it is only slow, allow more: limits: {{{job.limit}: {10 * seconds:g}}}"
             failure = Failure(f"{how} while {doing}; {advice}", timed_out=True)

@@ -331,6 +331,7 @@ def _results(
         ],
         families=describe_families(plan, registry),
         states=states,
+        problems=evaluation.problems,
         tracebacks=finished.tracebacks | studies.tracebacks,
         interrupted=bool(studies.stopped),
         partial=PartialRun(phase=studies.stopped, reason=studies.lost) if studies.stopped else None,

@@ -50,6 +50,8 @@ class Evaluation:
     """The families of third parties, whose crashes end no tokenizer."""
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """What is missing in the files of the run."""
 
     @cached_property
     def of_groups(self) -> dict[str, TextMetric]:

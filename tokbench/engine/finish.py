@@ -97,7 +97,8 @@ def pack_states(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: E
         for state in _states(plan, evaluation, tokenizer):
             raw = attempt(partial(_pack, evaluation.metrics[state.family], state, packed))
             if isinstance(raw, Failure):
-                evaluation.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
+                problem = f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}"
+                evaluation.problems += [problem] if problem not in evaluation.problems else []
             del evaluation.states[state[:4]]
     evaluation.states.clear()  # parts of groups, and failures, are in no file
     return packed

@@ -17,6 +17,7 @@ from pydantic import ModelWrapValidatorHandler, ValidationError, ValidationInfo,
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from tokbench.foundation.failures import PluginError
 from tokbench.tokenizers.options import Options
 
 _STARTS_PROCESSES: Final = "tokbench.engine.workers.hosts"
@@ -42,9 +43,9 @@ class Host(Protocol):
         """Return what a function of :mod:`tokbench.registry.hosted` answers, or raise its error."""
 
 
-def host_of(distribution: str) -> Host:
-    """Return the process of a distribution, which starts at the first call."""
-    host: Host = importlib.import_module(_STARTS_PROCESSES).host_of(distribution)
+def host_of(distribution: str, *, renewed: bool = False) -> Host:
+    """Return the process of a distribution, which starts at the first call; a new one if its code has changed."""
+    host: Host = importlib.import_module(_STARTS_PROCESSES).host_of(distribution, renewed=renewed)
     return host
 
 
@@ -87,7 +88,14 @@ class Here(Remote):
         from tokbench.registry.plugins import load_registry
 
         registry = load_registry(here=frozenset({self.distribution}))
-        return getattr(getattr(registry, self.place.kind).get(self.place.name), self.place.member)(*arguments)
+
+        def real(value: Any) -> Any:
+            if not isinstance(value, ForeignOptions):
+                return value
+            return getattr(getattr(registry, value.place.kind).get(value.place.name), value.place.member)(**value.given)
+
+        function = getattr(getattr(registry, self.place.kind).get(self.place.name), self.place.member)
+        return function(*map(real, arguments))
 
 
 def distributions_of(*functions: Callable[..., Any] | None) -> tuple[str, ...]:
@@ -158,7 +166,10 @@ class ForeignOptions(Options):
     @classmethod
     def _check_there(cls, data: Any, handler: ModelWrapValidatorHandler[Any], info: ValidationInfo) -> Any:
         options = handler(data)
-        wrong = host_of(cls.distribution).call("validate", cls.place, options.given, info.context)
+        try:
+            wrong = host_of(cls.distribution).call("validate", cls.place, options.given, info.context)
+        except PluginError as error:
+            wrong = [((), f"the plugin of {cls.place.name!r} cannot check its options: {error}", None)]
         if wrong:
             raise ValidationError.from_exception_data(cls.__name__, [_error(*each) for each in wrong])
         return options

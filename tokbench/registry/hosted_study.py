@@ -22,9 +22,9 @@ class PluginJob(Job):
 
     retry_alone: ClassVar[bool] = True
     data: bytes
-    tokenizers: tuple[str, ...]
-    loads: tuple[str, ...]
-    plugins: tuple[str, ...]
+    at_work: tuple[str, ...]
+    used: tuple[str, ...]
+    plugins: tuple[str, ...] = ()
     local_only: bool = False
     needs_fresh_process: bool = False
     kept: Any = None
@@ -37,6 +37,14 @@ class PluginJob(Job):
         texts = {name: list(some) for name, some in (feeds or {}).items()}
         alone = job.local_only, job.needs_fresh_process
         return cls(pickle.dumps(job), tuple(job.tokenizers), tuple(job.loads), plugins, *alone, kept, texts)
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        return self.at_work
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        return self.used
 
     def run(self, context: Any) -> Iterator[Any]:
         job: Job = pickle.loads(self.data)  # noqa: S301 - of the plugin's own process

@@ -247,7 +247,7 @@ def _add_described(registry: Registry, distribution: str, statuses: list[PluginS
     """Add what the plugins of another distribution register, as its own process describes it."""
     from tokbench.registry.foreign import Description, Place, host_of
 
-    host = host_of(distribution)
+    host = host_of(distribution, renewed=True)
     described: Description | Failure = attempt(lambda: host.call("describe", Place("", "", ""), distribution))
     if isinstance(described, Failure):
         registry.plugins += [replace(status, reason=described.reason) for status in statuses]

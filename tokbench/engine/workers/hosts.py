@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError
 from importlib.metadata import distribution as installed
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,11 +28,10 @@ from tokbench.registry import hosted
 from tokbench.registry.foreign import Place
 from tokbench.registry.hookspecs import GROUP
 from tokbench.registry.hosted_study import VALUES
+from tokbench.registry.plugins import ALLOWED, OWN_ONLY
 
 _IMPORT_S: Final = 60.0
 """Seconds that a distribution may take to be imported and described."""
-
-_MOST_HOSTS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,9 @@ class Call(Job):
 class PluginHost:
     """The process of one distribution; one of its specs that ends it is not called again."""
 
-    def __init__(self, distribution: str) -> None:
+    def __init__(self, distribution: str, stamp: tuple[object, ...]) -> None:
         self.distribution = distribution
+        self.stamp = stamp
         self._limits = Limits()
         self._pool: ProcessPool | None = None
         self._turn = threading.RLock()
@@ -128,6 +128,8 @@ class PluginHost:
         kind, content = pickle.loads(answer)  # noqa: S301 - plain data, see hosted
         if kind == "input":
             raise InputError(content)
+        if function == "source" and kind == "error":
+            content = content._replace(reason=f"the corpus source {place.name!r}: {content.reason}")
         if kind == "error":
             raise PluginError(content)
         return content
@@ -152,17 +154,18 @@ class PluginHost:
             self._busy = False
 
 
-_HOSTS: Final[dict[tuple[object, ...], PluginHost]] = {}
+_HOSTS: Final[dict[str, PluginHost]] = {}
 
 
-def host_of(distribution: str) -> PluginHost:
-    """Return the process of a distribution; a new one if its code has changed."""
-    key = (distribution, tuple(sys.path), _stamp(distribution))
-    if key not in _HOSTS:
-        for other in [each for each in _HOSTS if each[0] == distribution or len(_HOSTS) >= _MOST_HOSTS]:
-            _HOSTS.pop(other).end()
-        _HOSTS[key] = PluginHost(distribution)
-    return _HOSTS[key]
+def host_of(distribution: str, *, renewed: bool) -> PluginHost:
+    """Return the process of a distribution; a new one where ``renewed`` is asked for and its code has changed."""
+    known = _HOSTS.get(distribution)
+    stamp = _stamp(distribution) if renewed or known is None else known.stamp
+    if known is None or known.stamp != stamp:
+        if known:
+            known.end()
+        _HOSTS[distribution] = PluginHost(distribution, stamp)
+    return _HOSTS[distribution]
 
 
 def limit_hosts(limits: Limits) -> None:
@@ -173,10 +176,7 @@ def limit_hosts(limits: Limits) -> None:
 
 def _stamp(distribution: str) -> tuple[object, ...]:
     """Return what shows that the code of a distribution has changed: version, entry points, and times of its files."""
-    try:
-        found = installed(distribution)
-    except PackageNotFoundError:
-        return ()
+    found = installed(distribution)
     entries = [entry for entry in found.entry_points if entry.group == GROUP]
     folders = []
     for top in dict.fromkeys(entry.value.partition(":")[0].partition(".")[0] for entry in entries):
@@ -186,7 +186,8 @@ def _stamp(distribution: str) -> tuple[object, ...]:
             path = Path(origin)
             files = path.parent.rglob("*.py") if path.name == "__init__.py" else [path]
             folders += [(str(file), file.stat().st_mtime_ns) for file in files]
-    return (found.version, tuple((entry.name, entry.value) for entry in entries), tuple(sorted(folders)))
+    surroundings = tuple(sys.path), os.environ.get(ALLOWED), os.environ.get(OWN_ONLY)
+    return (surroundings, found.version, tuple((entry.name, entry.value) for entry in entries), tuple(sorted(folders)))
 
 
 def packed(value: Any, distribution: str) -> bytes:

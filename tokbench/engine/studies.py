@@ -164,7 +164,7 @@ class _Context:
         pool.end()
         limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
         with ProcessPool(1, limits, pool.progress, environment=ONE_THREAD) as own:
-            own.kept = pool.kept
+            own.kept, own.strangers = pool.kept, pool.strangers
             yield own
         pool.notes += [note for note in own.notes if note not in pool.notes]
 

@@ -103,6 +103,10 @@ def distributions_of(*functions: Callable[..., Any] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.distribution for each in functions if isinstance(each, Remote)))
 
 
+DESCRIBED: Final[dict[tuple[str, str], str]] = {}
+"""By catalogue and name, the distribution of what was described in this process."""
+
+
 class PackedState(NamedTuple):
     """The state of a metric whose classes are unknown here; in the plugin's process it is the state itself."""
 

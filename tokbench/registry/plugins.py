@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -245,7 +245,7 @@ def load_registry(entries: Iterable[EntryPoint] | None = None, *, here: Collecti
 
 def _add_described(registry: Registry, distribution: str, statuses: list[PluginStatus]) -> None:
     """Add what the plugins of another distribution register, as its own process describes it."""
-    from tokbench.registry.foreign import Description, Place, host_of
+    from tokbench.registry.foreign import DESCRIBED, Description, Place, host_of
 
     host = host_of(distribution, renewed=True)
     described: Description | Failure = attempt(lambda: host.call("describe", Place("", "", ""), distribution))
@@ -256,12 +256,14 @@ def _add_described(registry: Registry, distribution: str, statuses: list[PluginS
     for part in described.specs:
         catalogue: Catalogue[Any] = getattr(registry, part.kind)
         status = next(status for status in statuses if status.name == part.plugin)
-        spec = attempt(lambda part=part: part.made(distribution))  # type: ignore[misc]
-        wrong = spec if isinstance(spec, Failure) else attempt(partial(catalogue.check, [spec]))
-        if isinstance(wrong, Failure):
-            reasons[part.plugin] = wrong.reason
+        try:
+            spec = part.made(distribution)
+            catalogue.check([spec])
+        except (ContractError, TypeError, ValueError) as error:
+            reasons[part.plugin] = one_line(error)
         else:
             catalogue.add([spec], status)
+            DESCRIBED[part.kind, spec.name] = distribution
     registry.plugins += [replace(one, reason=one.reason or reasons.get(one.name, "")) for one in described.plugins]
 
 

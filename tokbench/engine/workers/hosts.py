@@ -29,6 +29,7 @@ from tokbench.registry.foreign import Place
 from tokbench.registry.hookspecs import GROUP
 from tokbench.registry.hosted_study import VALUES
 from tokbench.registry.plugins import ALLOWED, OWN_ONLY
+from tokbench.results.study_blocks import StudyBlocks
 
 _IMPORT_S: Final = 60.0
 """Seconds that a distribution may take to be imported and described."""
@@ -206,6 +207,8 @@ class _Packer(pickle.Pickler):
         kind = hosted.CATALOGUES.get(type(value).__name__)
         if kind:
             return hosted.spec_named, (kind, value.name)
+        if isinstance(value, StudyBlocks):  # as plain data: the plugin has the classes
+            return StudyBlocks, (value.plain(),)
         if isinstance(value, Corpus):
             return hosted.without_texts, ({k: v for k, v in vars(value).items() if k not in _TEXTS},)
         if type(value).__name__ == "CellTables":

@@ -10,6 +10,7 @@ from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress, RunProgress
 from tokbench.measuring.job import Job, TokenizerJob
+from tokbench.registry.foreign import distributions_of
 from tokbench.registry.plugins import ALL, Registry, load_registry
 from tokbench.tokenizers.backend import BackendSpec
 
@@ -58,7 +59,7 @@ class WorkerPool(ABC):
         """Why its workers are out of reach for good, if they are."""
         self.strangers: Mapping[str, tuple[str, ...]] = {}
         """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares, in
-        which the plugins of these distributions may run."""
+        which the plugins of these distributions may run; and metric families likewise, as ``metric NAME``."""
         self._registry: Registry | None = None
 
     def __enter__(self) -> Self:
@@ -74,6 +75,7 @@ class WorkerPool(ABC):
         """Give every stranger among the tokenizers of a run, by name, processes of its own."""
         self._registry = registry
         hosts = {name: registry.distributions_of(spec) for name, spec in specs.items() if self.size}
+        hosts |= {f"metric {each.name}": distributions_of(each.text, each.make) for each in registry.metrics}
         self.strangers = {name: distributions for name, distributions in hosts.items() if distributions}
 
     @property

@@ -247,6 +247,8 @@ def _values(distribution: str, kind: str, name: str, spec: Any) -> dict[str, Any
     values = {}
     for part in fields(spec):
         value, place = getattr(spec, part.name), Place(kind, name, part.name)
+        if value is part.default:
+            continue
         if isinstance(value, type) and issubclass(value, BaseModel):
             value = value if _travels(value.__module__) else Model(value.__name__, place, _fields(value))
         elif callable(value):

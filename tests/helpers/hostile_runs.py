@@ -75,9 +75,14 @@ def wrong(folder, environment, what, place):
         return "" if named and _plain_sound(folder, environment, fault, output) else f"not named: {said[-300:]}"
     if code not in ({0, 1} if what in HARMLESS else {1}):
         return f"exit code {code}: {said[-300:]}"
-    if code == 1 and "hostil" not in said and "unfriendly" not in said:
+    if code == 1 and not _named(said, output):
         return f"not named: {said[-300:]}"
     return _wrong_files(folder, output)
+
+
+def _named(said, output):
+    results = tokbench.Results.read(output / "results.json") if (output / "results.json").is_file() else None
+    return "hostil" in said or "unfriendly" in said or bool(results and "hostile" in results.failed_studies)
 
 
 def _plain_sound(folder, environment, fault, output):

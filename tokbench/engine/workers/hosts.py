@@ -31,6 +31,8 @@ from tokbench.registry.hosted_study import VALUES
 from tokbench.registry.plugins import ALLOWED, OWN_ONLY
 from tokbench.results.study_blocks import StudyBlocks
 
+_ALL_OF_IT: Final = ("", "")
+
 _IMPORT_S: Final = 60.0
 """Seconds that a distribution may take to be imported and described."""
 
@@ -96,9 +98,9 @@ class PluginHost:
             return answer
 
     def limit(self, limits: Limits) -> None:
-        """Let calls have these limits from now on; what ended the process before may be tried again."""
+        """Let calls have these limits from now on; what ended the process before may be tried again, but no import."""
         with self._turn:
-            self._ended.clear()
+            self._ended = {place: failure for place, failure in self._ended.items() if place == _ALL_OF_IT}
             if limits.memory != self._limits.memory and not self._busy:
                 self.end()
             self._limits = limits

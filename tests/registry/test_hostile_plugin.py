@@ -1,16 +1,35 @@
 """Faults of a plugin of another package, wherever it is called: they cost its own results, and are told."""
 
+import pickle
+import sys
 from itertools import product
 
 import pytest
 from hostile_plugin import FAULTS, PLACES
-from hostile_runs import expect, install, start, wrong
+from hostile_runs import expect, start, wrong
+from hostile_runs import install as install_hostile
+
+from tokbench.registry.foreign import PackedState
+from tokbench.registry.plugins import load_registry
 
 SAMPLE = [
     ("zero", "import"), ("crash", "late"), ("raise", "options"), ("interrupt", "open"), ("exit", "documents"),
     ("memory", "map"), ("untold", "merge"), ("zero", "finish"), ("crash", "raw"), ("patch", "corpus"),
     ("exit", "study"), ("type", "section"), ("hang", "format"), ("zero", "command"),
 ]  # fmt: skip
+
+
+def test_a_plugin_of_another_package_is_not_imported_here(install, monkeypatch):
+    install("own_metrics")
+    monkeypatch.delitem(sys.modules, "own_metrics", raising=False)
+    family = load_registry().metrics.get("characters")
+    options = family.options(reference="fr")
+    assert family.lacks(options) == ""
+    assert family.text(options).merge(PackedState(pickle.dumps(2)), PackedState(pickle.dumps(3))) == PackedState(
+        pickle.dumps(5, pickle.HIGHEST_PROTOCOL)
+    )
+    assert family.options.model_json_schema()["properties"]["reference"]["default"] == "en"
+    assert "own_metrics" not in sys.modules
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +39,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(folder):
-    environment = install(folder)
+    environment = install_hostile(folder)
     assert not expect(folder, environment)
     return environment
 

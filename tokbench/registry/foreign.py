@@ -181,7 +181,8 @@ class ForeignOptions(Options):
     @property
     def given(self) -> dict[str, Any]:
         """The values that were given."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        fields = type(self).model_fields.items()
+        return {info.alias or name: getattr(self, name) for name, info in fields if name in self.model_fields_set}
 
     def __reduce__(self) -> tuple[Any, ...]:
         from tokbench.registry.hosted import options_of

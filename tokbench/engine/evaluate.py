@@ -119,9 +119,12 @@ class Evaluation:
 
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
     """Measure every tokenizer on every corpus. What was measured is kept if Ctrl-C or the loss of workers ends it."""
-    metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
+    made = {spec.name: attempt(partial(spec.text, options)) for spec, options in plan.metrics if spec.text}
+    metrics = {name: metric for name, metric in made.items() if not isinstance(metric, Failure)}
     hosts = {spec.name: distributions_of(spec.text) for spec, _ in plan.metrics if spec.text}
     evaluation = Evaluation(plan, metrics, foreign=frozenset(name for name in hosts if hosts[name]))
+    failed = {name: metric for name, metric in made.items() if isinstance(metric, Failure)}
+    evaluation.crashed = {(name, family): failure for family, failure in failed.items() for name in names}
     try:
         evaluators = []
         for plugins in sorted(set(hosts.values())):  # tokbench's own first; each stranger's processes encode once more

@@ -34,6 +34,7 @@ class Run:
             return
         self.results = tokbench.Results.read(folder / "out")
         assert self.results.cells == written.cells
+        self.said = [*self.results.notes, *written.problems]
         for cell in self.results.cells:
             names = {cell.tokenizer, cell.metric, cell.corpus} & OF_VALUES
             if len(names) == 1:
@@ -45,7 +46,7 @@ class Run:
             lines = [(self.lines[int(problem.where.split(":")[-2]) - 1], problem.message) for problem in self.problems]
             return [message for line, message in lines if f" {value.name}: " in line]
         reasons = [cell.reason for cell in self.cells[value.name] if cell.status == Status.FAILED]
-        notes = [note for note in self.results.notes if {name for name in OF_VALUES if name in note} == {value.name}]
+        notes = [note for note in self.said if {name for name in OF_VALUES if name in note} == {value.name}]
         return reasons + notes
 
 

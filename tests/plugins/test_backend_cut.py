@@ -69,9 +69,9 @@ def test_tokens_equal_the_curve_at_every_size(make):
 def test_it_is_isolated_where_a_third_party_has_backends():
     registry, ours = Registry(), PluginStatus("ours", "tokbench", "1", "", "ours.module")
     registry.backends.add([SPEC], ours)
-    assert not registry.is_foreign(SPEC)
+    assert registry.distributions_of(SPEC) == ()
     registry.backends.add([BackendSpec(name="acme", summary="")], replace(ours, distribution="acme"))
-    assert registry.is_foreign(SPEC)
+    assert registry.distributions_of(SPEC) == ("acme",)
 
 
 @pytest.mark.slow

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import json
 import os
+import subprocess
 import sys
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -15,7 +17,8 @@ from typing import Final
 import click
 
 from tokbench.foundation.errors import InputError, NotWritten, TokbenchError, one_line
-from tokbench.foundation.packages import elsewhere
+from tokbench.foundation.failures import Failure, PluginError, attempt
+from tokbench.foundation.packages import elsewhere, is_own
 from tokbench.terminal.interruption import Interruption, leave, stop_on_signals
 from tokbench.terminal.options import STANDARD_OUTPUT, Debugging, say
 
@@ -58,15 +61,26 @@ GROUP: Final = "tokbench.commands"
 class Commands(click.Group):
     """A group of commands that are imported when they are used."""
 
+    here: str = ""
+    """The command of another package that this process was started for."""
+
     @cached_property
     def homes(self) -> dict[str, str]:
         """Return the module of every command, those of packages last."""
         return {**{found.name: found.value for found in entry_points(group=GROUP)}, **_COMMANDS}
 
+    @cached_property
+    def strangers(self) -> dict[str, str]:
+        """Return the commands of packages that are not tokbench's, each with its package."""
+        packages = {found.name: found.dist.name for found in entry_points(group=GROUP) if found.dist}
+        return {name: each for name, each in packages.items() if name not in _COMMANDS and not is_own(each)}
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         return sorted(self.homes)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.strangers and cmd_name != self.here:
+            return _apart(cmd_name, self.strangers[cmd_name])
         if home := self.homes.get(cmd_name):
             module, _, name = home.partition(":")
             try:
@@ -79,6 +93,31 @@ class Commands(click.Group):
         if said := elsewhere("command", cmd_name):
             raise click.UsageError(said, ctx)
         return None
+
+
+_START: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
+    "from tokbench.cli.main import main; main(sys.argv.pop(1))"
+)
+
+
+def _apart(name: str, package: str) -> click.Command:
+    """Return a command of another package: its module is imported in a process of its own, which has the terminal."""
+
+    def run(arguments: tuple[str, ...]) -> None:
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        words = [sys.executable, "-c", _START, json.dumps(sys.path), f"{write} {name}", name, *arguments]
+        code = subprocess.run(words, pass_fds=[write], check=False).returncode  # noqa: S603 - this interpreter
+        os.close(write)
+        if attempt(lambda: os.read(read, 1)) != b".":
+            how = f"died with signal {-code}" if code < 0 else "ended the program, and nothing is finished"
+            raise PluginError(Failure(f"the command {name!r} of the package {package} {how}"))
+        sys.exit(code)
+
+    anything = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
+    help_ = f"A command of the package {package}: tokbench {name} --help."
+    return click.Command(name, {"ignore_unknown_options": True}, run, [anything], help_, add_help_option=False)
 
 
 def _broken(name: str, reason: str) -> click.Command:
@@ -123,8 +162,24 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
 
 
-def main() -> None:
-    """Run the command line; an intended error becomes a message and an exit code."""
+def main(started_for: str = "") -> None:
+    """Run the command line; an intended error becomes a message and an exit code.
+
+    Args:
+        started_for: a command of another package, behind the descriptor that gets a byte when it has ended.
+    """
+    line, _, tokbench.here = started_for.partition(" ")
+    code: object = None
+    try:
+        _main()
+    except SystemExit as error:
+        code = error.code
+    if line:
+        os.write(int(line), b".")
+    sys.exit(code)  # type: ignore[arg-type]
+
+
+def _main() -> None:
     gc.set_threshold(_NEW_OBJECTS)
     _open_closed_streams()
     _show_log()

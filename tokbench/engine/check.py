@@ -13,6 +13,7 @@ from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
 from tokbench.engine.run import Run, States
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.executor import Executor, usable_cores
+from tokbench.engine.workers.hosts import limit_hosts
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
@@ -20,7 +21,7 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
 from tokbench.foundation.store import Store
 from tokbench.measuring.plan import VOCABULARY, Plan, reading_order
-from tokbench.registry.plugins import load_registry
+from tokbench.registry.plugins import ALL, load_registry
 from tokbench.results.model import Results
 
 _CORES_TO_SHARE: Final = 2
@@ -75,7 +76,8 @@ def check(config: Config, pool: WorkerPool, store: Store | None = None) -> Run:
     In the run that is returned, tokenizers are loaded, but for those that are to be trained.
     """
     pool.progress(READING, 0, None)  # at once, because reading may take long
-    registry = load_registry()
+    registry = load_registry(here=None if pool.size else ALL)
+    limit_hosts(config.limits)
     plan = plan_tokenizers(config, registry)
     pool.isolate(registry, {tokenizer.name: tokenizer.spec for tokenizer in plan.tokenizers})
 

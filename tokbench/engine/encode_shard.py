@@ -53,6 +53,7 @@ class EncodeShard(Job):
     options: Mapping[str, Options]
     much_text: bool = False
     """Whether the corpus is so large that a tokenizer saves time by preparing for it."""
+    plugins: tuple[str, ...] = ()
     retry_of: WorkerDied | None = None
     """The death of the process that has done it before: then each document is tried by itself first."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,28 +16,52 @@ from tokbench.engine.workers.pool import InMemory, WorkerDied
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import Job
+from tokbench.registry.foreign import distributions_of, state_of
 
 _MUCH_TEXT: Final = 4_000_000
 """From so many bytes of a corpus on, tokenizers prepare for much text, which takes about a second."""
 
 
 def evaluate(run: Run) -> None:
-    """Measure every ready tokenizer on every corpus."""
-    evaluator = _Evaluator(run)
-    for job, answer in run.pool.work(evaluator.next_job, evaluator.read_ahead):
-        evaluator.take(job, answer)
+    """Measure every ready tokenizer on every corpus; each stranger's processes encode once more."""
+    run.states.fail_unmade()
+    _judge_by_names(run)
+    hosts = run.states.hosts
+    families = {plugins: frozenset(name for name in hosts if hosts[name] == plugins) for plugins in hosts.values()}
+    for evaluator in [_Evaluator(run, plugins, families[plugins]) for plugins in sorted(families)]:  # our own first
+        for job, answer in run.pool.work(evaluator.next_job, evaluator.read_ahead):
+            evaluator.take(job, answer)
+
+
+def _judge_by_names(run: Run) -> None:
+    """Add the metrics of other packages that tokenizers cannot be measured by; only their processes have the types."""
+    families = (family for family, _ in run.plan.metrics if distributions_of(family.text, family.make))
+    needs = {metric.id: {need.__name__ for need in metric.needs} for family in families for metric in family.values}
+    for tokenizer in run.plan.tokenizers:
+        missing = {metric for metric, names in needs.items() if names and not names & tokenizer.has}
+        if tokenizer.ready:
+            tokenizer.info.lacks = sorted({*tokenizer.info.lacks, *missing})
 
 
 class _Evaluator:
-    def __init__(self, run: Run) -> None:
+    """Measures the families of tokbench's own plugins, or those of one distribution in its processes."""
+
+    def __init__(self, run: Run, plugins: tuple[str, ...], families: frozenset[str]) -> None:
         plan, pool = run.plan, run.pool
         names = [tokenizer.name for tokenizer in plan.tokenizers if tokenizer.ready]
+        self._plugins, self._families = plugins, families
         self._plan = plan
         self._pool = pool
         self._stored = run.stored
         self._states = run.states
         self._notes = run.results.notes
-        self._names = {c: [name for name in names if (c, name) in run.states.planned_families] for c in plan.measured}
+        planned = run.states.planned_families
+        self._names = {
+            corpus: [name for name in names if families.intersection(planned.get((corpus, name), ()))]
+            for corpus in plan.measured
+        }
+        for corpus, some in self._names.items():
+            run.states.to_measure[corpus] += sum(plan.surveys[corpus].groups.values()) * len(some)
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = pool.progress
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
@@ -90,10 +113,10 @@ class _Evaluator:
 
     def _families_not_stored(self, shard: Shard, name: str) -> tuple[str, ...]:
         """Take the states of a shard that the store has, and return the families that must be measured."""
-        wanted = self._states.open_families(name, shard)
+        wanted = tuple(each for each in self._states.open_families(name, shard) if each in self._families)
         known = self._stored.states(name, shard, wanted) if wanted else {}
         for family, state in known.items():
-            self._add(shard, name, family, state)
+            self._add(shard, name, family, state_of(self._states.metrics[family], state))
         return tuple(family for family in wanted if family not in known)
 
     def read_ahead(self) -> bool:
@@ -111,7 +134,8 @@ class _Evaluator:
             else:
                 self._close(shard, name, from_store=bool(left) and not families)
         much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
-        return EncodeShard(shard, wanted, self._options, much_text) if wanted else None
+        options = {name: self._options[name] for name in sorted(self._families)}
+        return EncodeShard(shard, wanted, options, much_text, plugins=self._plugins) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
         if isinstance(job, EncodeShard):
@@ -124,7 +148,8 @@ class _Evaluator:
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
         readable = {}
         for family, state in measured.states.items():
-            known = state if isinstance(state, Failure) else attempt(partial(pickle.loads, state))
+            metric = self._states.metrics[family]
+            known = state if isinstance(state, Failure) else attempt(partial(state_of, metric, state))
             readable[family] = known if isinstance(known, Failure) else state
             self._add(shard, measured.name, family, known)
         self._stored.keep_states(shard, measured._replace(states=readable))
@@ -143,10 +168,7 @@ class _Evaluator:
         if not self._active[place]:
             del self._active[place]
         self._progress.tokenizers_at_work(*dict.fromkeys(self._active.values()))
-        self._progress.measuring(job.shard.corpus, self._total(job.shard.corpus))
-
-    def _total(self, corpus: str) -> int:
-        return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
+        self._progress.measuring(job.shard.corpus, self._states.to_measure[job.shard.corpus])
 
     def _close(self, shard: Shard, name: str, *, from_store: bool = False) -> None:
         left = self._pending[shard.key]
@@ -157,7 +179,7 @@ class _Evaluator:
             shard.corpus,
             documents=shard.documents,
             n_bytes=shard.total_bytes,
-            total=self._total(shard.corpus),
+            total=self._states.to_measure[shard.corpus],
             from_store=from_store,
         )
 
@@ -186,7 +208,7 @@ class _Evaluator:
         if job.retry_of and not in_document(died) and died.heartbeat.verb in {ENCODING, DECODING}:
             failure = failure._replace(reason=f"{failure.reason} (no single document reproduces it)")
         families = tuple(family for family in job.wanted[name] if first.heartbeat.place.endswith(for_family(family)))
-        for family in families or self._states.metrics:
+        for family in families or self._families:
             self._states.crashed.setdefault((name, family), failure)
 
 
@@ -226,7 +248,7 @@ class Backlog:
 
     seconds_left: dict[str, float] = field(default_factory=dict)
     """By tokenizer, about how many seconds of work are left, if that is known."""
-    strangers: frozenset[str] = frozenset()
+    strangers: Collection[str] = ()
     """The tokenizers that share no process with others."""
     _waiting: deque[_Waiting] = field(default_factory=deque)
 

@@ -72,10 +72,12 @@ def pack_states(run: Run) -> None:
 
     They are moved one by one, because both forms of all states would take too much memory.
     """
+    problems = run.results.problems
     for state in _states(run):
         raw = attempt(partial(_pack, run.states.metrics[state.family], state, run.results.states))
         if isinstance(raw, Failure):
-            run.note(f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}")
+            problem = f"{state.tokenizer}: the raw sums of {state.family} are not kept: {raw.reason}"
+            problems += [problem] if problem not in problems else []
         del run.states.states[state[:4]]
     run.states.states.clear()  # parts of groups, and failures, are in no file
 

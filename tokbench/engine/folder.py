@@ -18,6 +18,7 @@ from tokbench.foundation.files import UNFINISHED, remove_unfinished, unfinished_
 from tokbench.foundation.progress import Progress, silent
 from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.plan import RunTokenizer
+from tokbench.registry.foreign import distributions_of
 from tokbench.results.blocks import NOT_SAVED, StatesFile
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
@@ -113,11 +114,11 @@ def write_run(folder: Path, results: Results, reporters: Sequence[ReporterSpec],
     ]
     files += [
         (reporter.filename, partial(_write, folder / reporter.filename, partial(reporter.content, results)))
-        for reporter in reporters
+        for reporter in sorted(reporters, key=_asks_strangers)
     ]
     from tokbench.engine.reports import shared_report  # late: charts and sections, which few commands need
 
-    problems = []
+    problems: list[str] = []
     with shared_report(results):
         for done, (name, write) in enumerate(files):
             progress("writing reports", done, len(files))
@@ -126,8 +127,13 @@ def write_run(folder: Path, results: Results, reporters: Sequence[ReporterSpec],
                 problems.append(outcome.reason)
             elif folder / name not in results.written:
                 results.written.append(folder / name)
-    results.problems = problems
+    results.problems = problems + [problem for problem in results.problems if problem not in problems]
     progress("writing reports", len(files), len(files))
+
+
+def _asks_strangers(reporter: ReporterSpec) -> tuple[bool, bool]:
+    """Return the key that puts tables of numbers first, then reports, and formats of other packages last."""
+    return bool(distributions_of(reporter.render)), not reporter.filename.endswith(".csv")
 
 
 def _keep_previous(folder: Path, reporters: Sequence[ReporterSpec]) -> None:

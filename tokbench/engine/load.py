@@ -17,6 +17,7 @@ from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
 from tokbench.registry.plugins import Registry
+from tokbench.tokenizers import contract
 from tokbench.tokenizers.batch import bytes_of, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer, output_of
 from tokbench.tokenizers.facts import TokenizerFacts
@@ -38,7 +39,12 @@ def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
     lacks = frozenset(value.id for value in values if value.needs and not any(_has(tokenizer, n) for n in value.needs))
     notes = tuple(shortened(note, LONGEST_MESSAGE) for note in members.get("notes", ())[:_MOST_NOTES])
     engine = shortened(members.get("encoded_by", ""), LONGEST_MESSAGE)
-    return TokenizerFacts(size, notes, lacks, engine, output_of(tokenizer), members.get("identity"))
+    has = frozenset(name for name, kind in _CAPABILITIES.items() if _has(tokenizer, kind))
+    return TokenizerFacts(size, notes, lacks, engine, output_of(tokenizer), members.get("identity"), has=has)
+
+
+_CAPABILITIES: Final = {name: kind for name, kind in vars(contract).items() if getattr(kind, "_is_protocol", False)}
+"""Those of the contract, by name."""
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:

@@ -90,7 +90,8 @@ def outlook(plan: Plan, registry: Registry) -> Iterator[str]:
     """Yield what the studies of a plan can say of it before it runs."""
     for name, options in plan.studies.items():
         spec = registry.studies.get(name)
-        yield from spec.outlook(plan, options) if spec.outlook else ()
+        said = attempt(partial(_said_by, spec, plan, options), f"the study {spec.name!r} says nothing of the plan")
+        yield from [said.reason] if isinstance(said, Failure) else said
 
 
 _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
@@ -330,19 +331,26 @@ class _Planner:
     def studies(self) -> None:
         asked = {family.study for family, _ in self._plan.metrics if family.study}
         given = self._plan.studies
-        wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.due(self._plan)]
+        due = {spec.name: self._due(spec) for spec in self._registry.studies}
+        wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or due[spec.name]]
         in_order = sorted(wanted, key=attrgetter("alone"))
         self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in in_order}
         self._plan.study_specs = {spec.name: spec for spec in in_order}
         for spec in wanted:
             for role in spec.roles:
-                self._add(role, frozenset(spec.due(self._plan)))
+                self._add(role, due[spec.name])
         rest_on = {role for spec in wanted for role in spec.roles}
         for entry in self._config.metrics:
             family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
             study = next((spec for spec in self._registry.studies if family and family.role in spec.roles), None)
             if family and study and not family.values and family.role not in rest_on:
                 self._problem(entry.path, f"{entry.name!r} comes with a study: write {study.key!r} instead")
+
+    def _due(self, spec: StudySpec) -> frozenset[str]:
+        """Return the tokenizers for which a study runs; one that cannot say it runs for none."""
+        due = attempt(lambda: frozenset(spec.due(self._plan)), f"the study {spec.name!r} is left out")
+        self._plan.notes += [due.reason] if isinstance(due, Failure) else []
+        return frozenset() if isinstance(due, Failure) else due
 
     def weights(self) -> None:
         weights = self._config.weights
@@ -491,6 +499,10 @@ class _Planner:
             variants = [variant.name for variant in expand(name, self._config.tokenizers[name])]
             if variants != [name]:
                 self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")
+
+
+def _said_by(spec: StudySpec, plan: Plan, options: Any) -> list[str]:
+    return list(spec.outlook(plan, options)) if spec.outlook else []
 
 
 def _problems_of(spec: StudySpec, plan: Plan, options: Any) -> list[StudyProblem]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from types import FrameType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -17,6 +18,7 @@ from tokbench.foundation.errors import STOPS
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.metric import CorpusMetric, DocumentExample, TextMetric
 from tokbench.measuring.plan import Plan
+from tokbench.registry.foreign import distributions_of
 from tokbench.registry.plugins import Registry
 from tokbench.results.blocks import PartialRun
 from tokbench.results.cells import WHOLE
@@ -40,11 +42,34 @@ class States:
     """By corpus, why its table of counts could not be read to the end."""
     crashed: dict[tuple[str, str], Failure] = field(default_factory=dict)
     """By tokenizer and family, how it ended a process; nothing is measured from then on."""
+    to_measure: Counter[str] = field(default_factory=Counter)
+    """By corpus, the documents, each counted for every tokenizer and process that encodes it."""
     interrupted: bool = False
 
     @cached_property
+    def _made(self) -> dict[str, TextMetric | CorpusMetric | Failure]:
+        families = [(family.name, family.text, options) for family, options in self.plan.metrics]
+        return {name: attempt(partial(make, options)) for name, make, options in families if make}
+
+    @cached_property
     def metrics(self) -> dict[str, TextMetric | CorpusMetric]:
-        return {family.name: family.text(options) for family, options in self.plan.metrics if family.text}
+        return {name: metric for name, metric in self._made.items() if not isinstance(metric, Failure)}
+
+    @cached_property
+    def hosts(self) -> dict[str, tuple[str, ...]]:
+        """By family, the distribution in whose processes it runs; none for tokbench's own."""
+        return {family.name: distributions_of(family.text) for family, _ in self.plan.metrics if family.text}
+
+    @property
+    def foreign(self) -> frozenset[str]:
+        """The families of third parties, whose crashes end no tokenizer."""
+        return frozenset(name for name, plugins in self.hosts.items() if plugins)
+
+    def fail_unmade(self) -> None:
+        """Give every tokenizer the failure of a metric that could not be made."""
+        failed = {name: metric for name, metric in self._made.items() if isinstance(metric, Failure)}
+        for family, failure in failed.items():
+            self.crashed |= {(tokenizer.name, family): failure for tokenizer in self.plan.tokenizers}
 
     @cached_property
     def of_groups(self) -> dict[str, TextMetric]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from tokbench.engine.run import Run
+from tokbench.engine.study_calls import StudyCalls
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure, attempt, tracebacks
@@ -68,9 +69,17 @@ class _Context:
         self.plan = run.plan
         self.tokenizers = run.plan.tokenizers
         self.progress = run.pool.progress
-        self.ended = {name: failure for (name, _), failure in run.states.crashed.items()}
+        crashed, foreign = run.states.crashed.items(), run.states.foreign
+        self.ended = {name: failure for (name, family), failure in crashed if family not in foreign}
         self.not_ranked: dict[str, str] = {}
         self.study = ""
+        self._calls: StudyCalls | None = None
+
+    def answer_plugin(self, request: bytes) -> bytes:
+        """Answer the study where it is in the process of its plugin."""
+        if self._calls is None or self._calls.study != self.study:
+            self._calls = StudyCalls(self, self.study)
+        return self._calls.answer(request)
 
     @property
     def unmeasurable(self) -> Mapping[str, NoNumber]:
@@ -91,7 +100,7 @@ class _Context:
         pool.end()
         limits = limits.model_copy(update={"step": min(limits.step, seconds), "train": limits.step})
         with ProcessPool(1, limits, pool.progress, environment=ONE_THREAD) as own:
-            own.kept = pool.kept
+            own.kept, own.strangers = pool.kept, pool.strangers
             yield own
         pool.notes += [note for note in own.notes if note not in pool.notes]
 

@@ -60,13 +60,28 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         raise
     except bdb.BdbQuit as error:
         raise KeyboardInterrupt from error
+    except PluginError as error:
+        return error.failure._replace(reason=": ".join(part for part in (what, error.failure.reason) if part))
     except BaseException as error:  # noqa: BLE001 - see above
-        _Now.raised = None  # or the frames that it came through would stay in memory
-        parts = ("" if isinstance(error, NotWritten) else what, _named(error), one_line(error))  # it names its file
-        reason = ": ".join(part for part in parts if part)
-        if isinstance(error, NoIds):
-            return Failure(str(error), no_ids=True)
-        return Failure(reason, traceback=_traceback(error), foreign=not isinstance(error, TokbenchError))
+        return failure_of(error, what)
+
+
+def failure_of(error: BaseException, what: str = "") -> Failure:
+    """Return the failure of a step that raised, as :func:`attempt` does."""
+    _Now.raised = None  # or the frames that it came through would stay in memory
+    parts = ("" if isinstance(error, NotWritten) else what, _named(error), one_line(error))  # it names its file
+    reason = ": ".join(part for part in parts if part)
+    if isinstance(error, NoIds):
+        return Failure(str(error), no_ids=True)
+    return Failure(reason, traceback=_traceback(error), foreign=not isinstance(error, TokbenchError))
+
+
+class PluginError(TokbenchError):
+    """A plugin failed in its own process; ``failure`` has the reason."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
 
 
 _NAMED: Final = set[str]()

@@ -57,6 +57,15 @@ class Job(ABC):
         return self.tokenizers
 
     @property
+    def plugins(self) -> tuple[str, ...]:
+        """The distributions beyond tokbench's own whose plugins it uses, apart from those of its tokenizers."""
+        return ()
+
+    def called(self, _request: bytes) -> bytes:
+        """Answer, in the process of the run, what the job asks for where it runs."""
+        return b""
+
+    @property
     @abstractmethod
     def tokenizers(self) -> tuple[str, ...]:
         """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""

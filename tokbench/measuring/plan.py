@@ -60,6 +60,8 @@ class RunTokenizer:
     """See :attr:`TokenizerFacts.identity`."""
     pickled_sha256: str = ""
     """Of the tokenizer as it was trained."""
+    has: frozenset[str] = frozenset()
+    """See :attr:`TokenizerFacts.has`."""
 
     @property
     def train_on(self) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ class RunTokenizer:
             failed = TokenizerState.TIMEOUT if outcome.timed_out else TokenizerState.FAILED
             self.fail(outcome, failed if training else TokenizerState.UNAVAILABLE)
             return
-        self.identity, info = outcome.identity, self.info
+        self.identity, self.has, info = outcome.identity, outcome.has, self.info
         needed = ", ".join(f"{name} {version}" for name, version in info.libraries.items())
         info.engine = outcome.engine or needed or info.distribution
         info.vocab_size, info.returns, info.load_s = outcome.vocab_size, outcome.returns, outcome.load_s

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 import pluggy
 
 from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.packages import OWN, elsewhere, is_own, packages
 from tokbench.registry import hookspecs
 from tokbench.registry.modules import declared
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = "TOKBENCH_PLUGINS"
 OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
+ALL: Final = frozenset({"*"})
+"""Lets all plugins run in this process."""
+
 OWN_EXECUTORS: Final = ("inprocess", "workers")
 """Executors without a plugin."""
 
@@ -185,25 +189,33 @@ class Registry:
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", "ReporterSpec", self.plugins)
         self.executors: Catalogue[ExecutorSpec] = Catalogue("executor", "ExecutorSpec", self.plugins, own=OWN_EXECUTORS)
 
-    def is_foreign(self, backend: BackendSpec) -> bool:
-        """Tell whether a backend comes from a third party, or may load a tokenizer of one that does."""
+    def distributions_of(self, backend: BackendSpec) -> tuple[str, ...]:
+        """Return the third parties from which a backend comes, or a tokenizer that it may load."""
         named = self.backends.entries if backend.wraps else (backend.name,)
-        return any(not is_own(self.backends.entries[name].plugin.distribution) for name in named)
+        origins = (self.backends.entries[name].plugin.distribution for name in named)
+        return tuple(dict.fromkeys(origin for origin in origins if not is_own(origin)))
 
     @property
     def catalogues(self) -> tuple[Catalogue[Any], ...]:
         return (self.backends, self.metrics, self.studies, self.sections, self.corpora, self.reporters, self.executors)
 
 
-def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
+def load_registry(entries: Iterable[EntryPoint] | None = None, *, here: Collection[str] | None = None) -> Registry:
     """Load every entry point of the group ``tokbench``: tokbench's own first, then its packages', then all others.
+
+    The modules of others are imported in a process of their distribution, and called there.
+
+    Args:
+        entries: load these, in this process.
+        here: the distributions of others that may run in this process, all or none; further ones are left out.
 
     Raises:
         InputError: ``TOKBENCH_PLUGINS`` names an unknown entry point.
     """
-    registry = Registry()
+    registry, foreign = Registry(), dict[str, list[PluginStatus]]()
     manager = pluggy.PluginManager(hookspecs.GROUP)
     manager.add_hookspecs(hookspecs)
+    here = ALL if entries is not None else here
     entries = entry_points(group=hookspecs.GROUP) if entries is None else entries
     ordered = sorted(entries, key=lambda ep: (_rank(ep), origin_of(ep), ep.name))
     allowed = _allowed([entry_point.name for entry_point in ordered])
@@ -212,13 +224,47 @@ def load_registry(entries: Iterable[EntryPoint] | None = None) -> Registry:
         excluded = _excluded(entry_point.name, origin.distribution, allowed)
         status = PluginStatus(entry_point.name, *origin, excluded, entry_point.value, bool(excluded))
         broken: list[PluginStatus] = []
+        own = is_own(origin.distribution) or not origin.distribution or here == ALL
+        if here is None and not own and not excluded:
+            foreign.setdefault(origin.distribution, []).append(status)
+            continue
+        if not own and not excluded and origin.distribution not in (here or ()):
+            continue
         if not excluded:
             try:
                 broken = _register(registry, manager, entry_point, status)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin's module raises on import
+            except BaseException as error:
+                if own and isinstance(error, KeyboardInterrupt):
+                    raise
                 status = replace(status, reason=one_line(error))
         registry.plugins += [status, *broken]
+    for distribution, statuses in foreign.items():
+        _add_described(registry, distribution, statuses)
     return registry
+
+
+def _add_described(registry: Registry, distribution: str, statuses: list[PluginStatus]) -> None:
+    """Add what the plugins of another distribution register, as its own process describes it."""
+    from tokbench.registry.foreign import DESCRIBED, Description, Place, host_of
+
+    host = host_of(distribution, renewed=True)
+    described: Description | Failure = attempt(lambda: host.call("describe", Place("", "", ""), distribution))
+    if isinstance(described, Failure):
+        registry.plugins += [replace(status, reason=described.reason) for status in statuses]
+        return
+    reasons = dict[str, str]()
+    for part in described.specs:
+        catalogue: Catalogue[Any] = getattr(registry, part.kind)
+        status = next(status for status in statuses if status.name == part.plugin)
+        try:
+            spec = part.made(distribution)
+            catalogue.check([spec])
+        except (ContractError, TypeError, ValueError) as error:
+            reasons[part.plugin] = one_line(error)
+        else:
+            catalogue.add([spec], status)
+            DESCRIBED[part.kind, spec.name] = distribution
+    registry.plugins += [replace(one, reason=one.reason or reasons.get(one.name, "")) for one in described.plugins]
 
 
 def _rank(entry_point: EntryPoint) -> int:

@@ -20,7 +20,7 @@ from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import CorpusMetric, CorpusOutcome, CorpusStates, Measured, NotApplicable
-from tokbench.registry.plugins import load_registry
+from tokbench.registry.plugins import ALL, load_registry
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE
 from tokbench.results.states import RawStates
@@ -58,7 +58,7 @@ class Lossy:
 
 def families() -> list[MetricFamily]:
     """Return the families of all plugins that measure text."""
-    return sorted((family for family in load_registry().metrics if family.text), key=lambda family: family.name)
+    return sorted((family for family in load_registry(here=ALL).metrics if family.text), key=lambda family: family.name)
 
 
 def check_metric(family: MetricFamily, **options: Any) -> None:

@@ -16,6 +16,7 @@ from tokbench.foundation.errors import BackendError, BackendUnavailable, Tokbenc
 from tokbench.foundation.failures import doing
 from tokbench.foundation.progress import silent
 from tokbench.measuring.job import Job
+from tokbench.registry.plugins import ALL
 from tokbench.testing.findings import raised
 from tokbench.testing.texts import generated
 from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
@@ -85,7 +86,7 @@ class CheckProcess:
 
     def __init__(self, request: CheckRequest, limit: float, *, hash_seed: int = 0) -> None:
         environment, limits = {"PYTHONHASHSEED": str(hash_seed)}, Limits(step=limit, train=limit)
-        self._pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
+        self._pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True, hosts=ALL)
         self.close = weakref.finalize(self, self._pool.end)
         self._limit = limit
         self.load(request)

@@ -14,7 +14,7 @@ import numpy as np
 from tokbench.config.validate import validate_options
 from tokbench.foundation.errors import BackendUnavailable, InputError, one_line
 from tokbench.foundation.failures import set_heartbeat
-from tokbench.registry.plugins import Registry, load_registry, missing
+from tokbench.registry.plugins import ALL, Registry, load_registry, missing
 from tokbench.testing.findings import Broken, PrerequisiteFailed, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
 from tokbench.testing.texts import corpus, training_text
@@ -50,7 +50,7 @@ class CheckRequest:
 
     def check(self) -> None:
         """Raise InputError for what cannot be made, before any process starts."""
-        registry = load_registry()
+        registry = load_registry(here=ALL)
         spec = self.spec(registry)
         if self.train and spec.train is None:
             raise InputError(f"backend {spec.name!r} cannot be trained; leave out 'train'")

@@ -21,7 +21,7 @@ class TokenizerFacts(NamedTuple):
     notes: tuple[str, ...]
     """At most 50 notes of 2,000 characters."""
     not_applicable: frozenset[str]
-    """Metrics whose capabilities are missing."""
+    """Metrics whose capabilities are missing, of the plugins that its process has."""
     engine: str = ""
     returns: str = ""
     """As :func:`.output_of` returns it."""
@@ -29,3 +29,5 @@ class TokenizerFacts(NamedTuple):
     """``None`` without a :class:`tokbench.tokenizers.contract.HasIdentity`."""
     load_s: float | None = None
     """Seconds of loading, with the library's import."""
+    has: frozenset[str] = frozenset()
+    """The names of its capabilities, by which the metrics of other plugins are judged."""

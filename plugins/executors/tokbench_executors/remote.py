@@ -47,7 +47,7 @@ class Order(NamedTuple):
     recipes: Mapping[str, Recipe]
     """Of its tokenizers, by name."""
     feeds: Mapping[str, list[str]]
-    strangers: frozenset[str]
+    strangers: Mapping[str, tuple[str, ...]]
 
 
 class _Idle:

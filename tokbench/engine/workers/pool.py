@@ -10,7 +10,8 @@ from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress, RunProgress
 from tokbench.measuring.job import Job, TokenizerJob
-from tokbench.registry.plugins import Registry
+from tokbench.registry.foreign import distributions_of
+from tokbench.registry.plugins import ALL, Registry, load_registry
 from tokbench.tokenizers.backend import BackendSpec
 
 _BATCH_CHARS: Final = 1 << 20
@@ -56,8 +57,9 @@ class WorkerPool(ABC):
         """For the reader of the results."""
         self.lost = ""
         """Why its workers are out of reach for good, if they are."""
-        self.strangers: frozenset[str] = frozenset()
-        """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares."""
+        self.strangers: Mapping[str, tuple[str, ...]] = {}
+        """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares, in
+        which the plugins of these distributions may run; and metric families likewise, as ``metric NAME``."""
         self._registry: Registry | None = None
 
     def __enter__(self) -> Self:
@@ -72,7 +74,9 @@ class WorkerPool(ABC):
     def isolate(self, registry: Registry, specs: Mapping[str, BackendSpec]) -> None:
         """Give every stranger among the tokenizers of a run, by name, processes of its own."""
         self._registry = registry
-        self.strangers = frozenset(name for name, spec in specs.items() if self.size and registry.is_foreign(spec))
+        hosts = {name: registry.distributions_of(spec) for name, spec in specs.items() if self.size}
+        hosts |= {f"metric {each.name}": distributions_of(each.text, each.make) for each in registry.metrics}
+        self.strangers = {name: distributions for name, distributions in hosts.items() if distributions}
 
     @property
     def in_memory(self) -> InMemory | None:
@@ -142,7 +146,9 @@ class InProcessPool(WorkerPool):
     ) -> Iterator[tuple[Job, Any]]:
         while (job := next_job()) is not None:
             if self._context is None:
-                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress, self._registry)
+                self._context = WorkerContext(
+                    lambda feed: next(self._feeds[feed], []), self.progress, self._registry or load_registry(here=ALL)
+                )
             self._context.recipes.update(self.kept)
             self._feeds = {name: text_batches(texts) for name, texts in feeds(job).items()}
             for answer in job.run(self._context):

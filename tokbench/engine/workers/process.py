@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import IO, Any, Final, NamedTuple
@@ -28,8 +28,8 @@ from tokbench.measuring.job import Job
 # Not multiprocessing's own spawn, which runs the caller's main module again. What is imported stays: the collector need
 # not look at it while it comes. The worker's main function turns the collector on.
 _START: Final = (
-    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv.pop()); "
-    "from tokbench.engine.workers.worker import main; main(*map(int, sys.argv[1:]))"
+    "import gc, json, sys; gc.disable(); sys.path[:], hosts = json.loads(sys.argv.pop()); "
+    "from tokbench.engine.workers.worker import main; main(*map(int, sys.argv[1:]), hosts)"
 )
 _EXIT_CHECK_S: Final = 0.005
 START_S: Final = 120.0
@@ -41,13 +41,13 @@ _TAIL_BYTES: Final = 4096
 
 
 def _start_process(
-    line: int, heartbeat: int, output: IO[bytes] | None, environment: Mapping[str, str]
+    line: int, heartbeat: int, output: IO[bytes] | None, environment: Mapping[str, str], hosts: Sequence[str]
 ) -> subprocess.Popen[bytes]:
     """Start a process in a session and group of its own, so that Ctrl-C reaches the parent alone."""
     level = logging.getLogger("tokbench").getEffectiveLevel()
     numbers = map(str, [line, heartbeat, os.getpid(), level])
     return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
-        [sys.executable, "-c", _START, *numbers, json.dumps([str(folder) for folder in sys.path])],
+        [sys.executable, "-c", _START, *numbers, json.dumps([[str(folder) for folder in sys.path], [*hosts]])],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
@@ -84,16 +84,19 @@ class WorkerProcess:
         memory: bytes that it may use, if they are limited.
         environment: variables for it.
         capture_output: keep the end of what the process prints, instead of printing it.
+        hosts: the distributions beyond tokbench's own whose plugins may run there.
     """
 
-    def __init__(self, memory: int | None, environment: Mapping[str, str], *, capture_output: bool) -> None:
+    def __init__(
+        self, memory: int | None, environment: Mapping[str, str], hosts: Sequence[str] = (), *, capture_output: bool
+    ) -> None:
         ours, theirs = socket.socketpair()
         self._output = tempfile.TemporaryFile() if capture_output else None  # noqa: SIM115 - as long as the process
         with tempfile.TemporaryFile() as file, theirs:
             file.write(bytes(HEARTBEAT_BYTES))  # a disk without room for it is an error here, and not a signal later
             file.flush()
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
-            self._process = _start_process(theirs.fileno(), file.fileno(), self._output, environment)
+            self._process = _start_process(theirs.fileno(), file.fileno(), self._output, environment, hosts)
         self.line = Connection(ours.detach())
         self._too_large = False
         if memory:
@@ -116,7 +119,7 @@ class WorkerProcess:
         self.loaded |= dict.fromkeys(job.loads)
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
-        new = {name: recipe for name, recipe in recipes.items() if name not in self._known}
+        new = {name: recipes[name] for name in job.loads if name in recipes and name not in self._known}
         self._known.update(new)
         self._send((job, new))
 
@@ -150,6 +153,11 @@ class WorkerProcess:
             self.ready, self._began = True, self._since
         if message[0] == "more":
             return self._send_batch(str(message[1]))
+        if message[0] == "call":
+            assert self.job is not None
+            self._send(self.job.called(message[1]))
+            self._since = time.monotonic()
+            return None
         return message
 
     def _send_batch(self, feed: str) -> Failure | None:

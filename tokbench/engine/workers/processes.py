@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from multiprocessing.connection import wait
 from typing import Any, Final, NamedTuple
@@ -18,6 +18,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.job import Job
+from tokbench.registry.foreign import DESCRIBED
 
 _CHECKS_PER_LIMIT: Final = 4
 
@@ -68,6 +69,7 @@ class ProcessPool(WorkerPool):
         progress: called with every step that a job reports.
         environment: variables for the processes.
         capture_output: keep what they print, instead of printing it; see :attr:`WorkerDied.last_words`.
+        hosts: the distributions beyond tokbench's own whose plugins may run in all processes.
     """
 
     def __init__(
@@ -78,10 +80,12 @@ class ProcessPool(WorkerPool):
         *,
         environment: Mapping[str, str] | None = None,
         capture_output: bool = False,
+        hosts: Collection[str] = (),
     ) -> None:
         super().__init__(progress, size)
-        self._limits = limits
+        self.limits = limits
         self._new_worker = partial(WorkerProcess, limits.memory, environment or {}, capture_output=capture_output)
+        self._hosts = tuple(hosts)
         self._slots = [_Slot() for _ in range(size)]
         self._again: deque[_Waiting] = deque()
         self._idle_deaths = 0
@@ -97,7 +101,7 @@ class ProcessPool(WorkerPool):
     def start(self) -> None:
         for slot in self._slots:
             if "" not in slot.processes:
-                slot.processes[""] = self._new_worker()
+                slot.processes[""] = self._new_worker(self._hosts)
 
     def end(self, keep: int = 0) -> None:
         for number, slot in enumerate(self._slots):
@@ -126,7 +130,7 @@ class ProcessPool(WorkerPool):
             for end in wait(list(busy), timeout=self._seconds_between_checks):
                 yield from self._receive(busy[end])  # type: ignore[index]
             for worker in self._busy():
-                timed_out = worker.timed_out(self._limits)
+                timed_out = worker.timed_out(self.limits)
                 if timed_out or worker.has_ended():
                     yield from self._end_worker(worker, timed_out=timed_out)
 
@@ -134,22 +138,31 @@ class ProcessPool(WorkerPool):
         return [slot.busy for slot in self._slots if slot.busy]
 
     def _worker_for(self, slot: _Slot, job: Job, *, fresh: bool) -> WorkerProcess:
-        strangers = self.strangers.intersection(job.loads)
+        strangers = {name: found for name in job.loads if (found := self._distributions_of(name, job))}
         place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
+        plugins = job.plugins or self.strangers.get(f"metric {getattr(job, 'family', '')}", ())
+        hosts = [*self._hosts, *plugins, *(each for found in strangers.values() for each in found)]
+        place = " ".join([*plugins, place])  # no name of a distribution has a space
         worker = slot.processes.get(place)
         if worker and (
-            place == _MIXED
+            place.endswith(_MIXED)
             or (fresh and worker.loaded)
             or (job.needs_fresh_process and not worker.loaded.keys() <= set(job.loads))
         ):
             worker.end()
             worker = None
-        slot.processes[place] = worker or self._new_worker()
+        slot.processes[place] = worker or self._new_worker(tuple(dict.fromkeys(hosts)))
         return slot.processes[place]
+
+    def _distributions_of(self, name: str, job: Job) -> tuple[str, ...]:
+        """Return the third parties whose plugins a tokenizer of a job needs."""
+        recipe = self.kept.get(name) or getattr(job, "recipe", None)
+        described = DESCRIBED.get(("backends", recipe.backend)) if recipe else None
+        return self.strangers.get(name) or ((described,) if described else ())
 
     @property
     def _seconds_between_checks(self) -> float:
-        return min(self._limits.step, self._limits.train, 4.0) / _CHECKS_PER_LIMIT
+        return min(self.limits.step, self.limits.train, 4.0) / _CHECKS_PER_LIMIT
 
     def _receive(self, worker: WorkerProcess) -> Iterator[tuple[Job, Any | WorkerDied]]:
         assert worker.job is not None
@@ -209,12 +222,12 @@ class ProcessPool(WorkerPool):
         heartbeat = ended.heartbeat
         doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
         if ended.too_large:
-            limit = self._limits.memory or 0
+            limit = self.limits.memory or 0
             how = f"the process used more memory than {memory_text(limit)}"
             advice = f"if it needs more, allow more: limits: {{memory: {memory_text(2 * limit)}}}"
             return WorkerDied(Failure(f"{how} while {doing}; {advice}"), heartbeat, crashed=False, ended=how)
         if timed_out:
-            seconds: float = getattr(self._limits, job.limit)
+            seconds: float = getattr(self.limits, job.limit)
             how = f"no answer within {seconds:g} s"
             advice = f"if it is only slow, allow more: limits: {{{job.limit}: {10 * seconds:g}}}"
             failure = Failure(f"{how} while {doing}; {advice}", timed_out=True)

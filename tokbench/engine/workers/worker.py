@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
@@ -67,6 +67,7 @@ def from_worker(content: bytes) -> tuple[str, Any] | Failure:
         case (
             (("ready" | "done"), None)
             | ("more", str())
+            | ("call", bytes())
             | ("answer", _)
             | ("progress", (str(), Real(), Real() | None))
             | ("log", (str(), int(), str()))
@@ -91,12 +92,20 @@ class WorkerContext:
         next_batch: asks the parent for the next texts of a feed; it answers with an empty list after the last.
         show_progress: tells the parent how far a step has come.
         registry: the plugins, if they are loaded already.
+        hosts: the distributions beyond tokbench's own whose plugins may run here.
     """
 
     def __init__(
-        self, next_batch: Callable[[str], list[str]], show_progress: Progress, registry: Registry | None = None
+        self,
+        next_batch: Callable[[str], list[str]],
+        show_progress: Progress,
+        registry: Registry | None = None,
+        hosts: Collection[str] = (),
     ) -> None:
-        self.registry = registry or load_registry()
+        self._registry = registry
+        self._hosts = frozenset(hosts)
+        self.call: Callable[[bytes], bytes] = lambda _: b""
+        """Sends something to :meth:`Job.called` in the process of the run, and returns its answer."""
         self.recipes: dict[str, Recipe] = {}
         self.kept: dict[str, Any] = {}
         """What a job leaves for later jobs in the same process."""
@@ -105,6 +114,12 @@ class WorkerContext:
         self._tokenizers: dict[str, LoadedTokenizer] = {}
         self._metrics: dict[str, TextMetric | CorpusMetric] = {}
         self._last_progress = 0.0
+
+    @property
+    def registry(self) -> Registry:
+        if self._registry is None:
+            self._registry = load_registry(here=self._hosts)
+        return self._registry
 
     def keep(self, name: str, tokenizer: Tokenizer) -> LoadedTokenizer:
         self._tokenizers[name] = LoadedTokenizer(name, tokenizer)
@@ -194,6 +209,11 @@ class _Line:
         except (EOFError, ConnectionError) as error:
             raise _ParentGone from error
 
+    def call(self, data: bytes) -> bytes:
+        self.send(("call", data))
+        answer: bytes = self.receive()
+        return answer
+
     def next_batch(self, feed: str) -> list[str]:
         self.send(("more", feed))
         texts: list[str] = self.receive()
@@ -212,7 +232,7 @@ class _ToParent(logging.Handler):
             self._line.send(("log", (name, level, shortened(text, LONGEST_MESSAGE))))
 
 
-def main(connection: int, memory: int, parent: int, level: int) -> None:
+def main(connection: int, memory: int, parent: int, level: int, hosts: Sequence[str]) -> None:
     """Answer jobs until the parent hangs up.
 
     Args:
@@ -220,6 +240,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         memory: file descriptor of the memory for the heartbeat.
         parent: the parent's process id.
         level: the least level of log messages that the parent shows.
+        hosts: the distributions beyond tokbench's own whose plugins may run here.
     """
     _settle_down(parent)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -228,7 +249,13 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     logger = logging.getLogger("tokbench")
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)
-    context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)))
+    context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)), hosts=hosts)
+    context.call = line.call
+    load_registry(here=frozenset())  # tokbench's own; strangers are imported in a job, whose time is limited
+    if hosts:
+        from tokbench.registry import hosted
+
+        hosted.use(context)
     gc.freeze()  # modules and plugins stay until the end
     gc.set_threshold(_NEW_OBJECTS)
     gc.enable()

@@ -1,0 +1,234 @@
+"""Plugins that are not tokbench's own, as the process that holds the results sees them.
+
+Their modules are never imported here. A process of their distribution (:mod:`tokbench.registry.hosted`) says what they
+register; here are specs of the usual classes, whose functions are called there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
+
+from pydantic import ModelWrapValidatorHandler, ValidationError, ValidationInfo, create_model, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from tokbench.foundation.failures import PluginError
+from tokbench.tokenizers.options import Options
+
+_STARTS_PROCESSES: Final = "tokbench.engine.workers.hosts"
+"""The module of a higher floor that starts processes; it is imported when there is a plugin to start one for."""
+
+READ_LATER: Final = frozenset({"notes"})
+"""Members of a source that are asked each time, because reading changes them."""
+
+
+class Place(NamedTuple):
+    """A member of a spec: ``Place("metrics", "mine", "text")``."""
+
+    kind: str
+    """The name of the catalogue."""
+    name: str
+    member: str
+
+
+class Host(Protocol):
+    """The process of a distribution."""
+
+    def call(self, function: str, place: Place, *arguments: Any) -> Any:
+        """Return what a function of :mod:`tokbench.registry.hosted` answers, or raise its error."""
+
+
+def host_of(distribution: str, *, renewed: bool = False) -> Host:
+    """Return the process of a distribution, which starts at the first call; a new one if its code has changed."""
+    host: Host = importlib.import_module(_STARTS_PROCESSES).host_of(distribution, renewed=renewed)
+    return host
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A function of a plugin, which is called in the plugin's process."""
+
+    distribution: str
+    place: Place
+    module: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__module__", self.module)  # whose code a result rests on
+
+    def __call__(self, *arguments: Any) -> Any:
+        return host_of(self.distribution).call("member", self.place, *arguments)
+
+
+@dataclass(frozen=True)
+class RemoteMetric(Remote):
+    """What makes a metric: it stays in the plugin's process, and is made there again from its options."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _stand_in(self, "metric", arguments, frozenset())
+
+
+@dataclass(frozen=True)
+class RemoteSource(Remote):
+    """What opens a corpus source."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _stand_in(self, "source", arguments, READ_LATER)
+
+
+@dataclass(frozen=True)
+class Here(Remote):
+    """A function whose result cannot travel, such as a tokenizer that a Python caller loads: it runs here."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        from tokbench.registry.plugins import load_registry
+
+        registry = load_registry(here=frozenset({self.distribution}))
+
+        def real(value: Any) -> Any:
+            if not isinstance(value, ForeignOptions):
+                return value
+            return getattr(getattr(registry, value.place.kind).get(value.place.name), value.place.member)(**value.given)
+
+        function = getattr(getattr(registry, self.place.kind).get(self.place.name), self.place.member)
+        return function(*map(real, arguments))
+
+
+def distributions_of(*functions: Callable[..., Any] | None) -> tuple[str, ...]:
+    """Return the distributions in whose processes these functions run; none for functions of this process."""
+    return tuple(dict.fromkeys(each.distribution for each in functions if isinstance(each, Remote)))
+
+
+DESCRIBED: Final[dict[tuple[str, str], str]] = {}
+"""By catalogue and name, the distribution of what was described in this process."""
+
+
+class PackedState(NamedTuple):
+    """The state of a metric whose classes are unknown here; in the plugin's process it is the state itself."""
+
+    data: bytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pickle.loads, (self.data,)
+
+
+def state_of(metric: object, data: bytes) -> Any:
+    """Return a pickled state of a metric."""
+    return PackedState(data) if isinstance(metric, _StandIn) else pickle.loads(data)  # noqa: S301 - of our worker
+
+
+class _StandIn:
+    """An object in a plugin's process; it has the members of that object, and its values."""
+
+
+def _stand_in(maker: Remote, function: str, arguments: tuple[Any, ...], later: frozenset[str]) -> _StandIn:
+    given: dict[str, Any] = {}
+
+    def ask(member: str, *more: Any) -> Any:
+        return host_of(maker.distribution).call(function, maker.place, arguments, member, given, *more)
+
+    methods, values = ask("")
+    members: dict[str, Any] = {}
+    for name in methods:
+        stream = function == "source" and name in {"documents", "chunks"}
+        members[name] = partial(_stream, ask, name) if stream else partial(ask, name)
+    for name, value in values.items():
+        members[name] = _value(ask, name, value, given, later=name in later)
+    made: _StandIn = type(maker.place.name, (_StandIn,), {name: _member(each) for name, each in members.items()})()
+    return made
+
+
+def _member(each: Any) -> Any:
+    return each if isinstance(each, property) else staticmethod(each)
+
+
+def _stream(ask: Callable[..., Any], member: str) -> Iterator[Any]:
+    """Yield what a generator there yields, some at a time."""
+    number = ask(f"begin {member}")
+    while some := ask("next", number):
+        yield from some
+
+
+def _value(ask: Callable[..., Any], name: str, value: Any, given: dict[str, Any], *, later: bool) -> property:
+    def write(_: _StandIn, new: Any) -> None:
+        given[name] = new
+
+    return property(lambda _: ask(name) if later else given.get(name, value), write)
+
+
+class ForeignOptions(Options):
+    """Options whose class is in a plugin's process, which checks them once more."""
+
+    distribution: ClassVar[str] = ""
+    place: ClassVar[Place] = Place("", "", "")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _check_there(cls, data: Any, handler: ModelWrapValidatorHandler[Any], info: ValidationInfo) -> Any:
+        options = handler(data)
+        try:
+            wrong = host_of(cls.distribution).call("validate", cls.place, options.given, info.context)
+        except PluginError as error:
+            wrong = [((), f"the plugin of {cls.place.name!r} cannot check its options: {error}", None)]
+        if wrong:
+            raise ValidationError.from_exception_data(cls.__name__, [_error(*each) for each in wrong])
+        return options
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values that were given."""
+        fields = type(self).model_fields.items()
+        return {info.alias or name: getattr(self, name) for name, info in fields if name in self.model_fields_set}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from tokbench.registry.hosted import options_of
+
+        return options_of, (self.place, self.given)
+
+
+def _error(place: tuple[str | int, ...], message: str, value: object) -> InitErrorDetails:
+    said = PydanticCustomError("foreign", "{message}", {"message": message})
+    return InitErrorDetails(type=said, loc=place, input=value)
+
+
+class Model(NamedTuple):
+    """The class of a plugin's options, as plain data."""
+
+    name: str
+    place: Place
+    fields: Mapping[str, tuple[Any, FieldInfo]]
+
+    def options(self, distribution: str) -> type[Options]:
+        """Return a class with the same fields, which asks the plugin's process."""
+        marks = {"distribution": distribution, "place": self.place, "__module__": __name__}
+        base = type(self.name, (ForeignOptions,), marks)
+        return create_model(self.name, __base__=base, **dict(self.fields))  # type: ignore[call-overload,no-any-return]
+
+
+class Described(NamedTuple):
+    """A spec of a plugin as plain data: functions are :class:`Remote`, classes of options a :class:`Model`."""
+
+    plugin: str
+    """The entry point, by its number among those of the distribution."""
+    kind: str
+    spec: type
+    values: Mapping[str, Any]
+
+    def made(self, distribution: str) -> Any:
+        values = {
+            name: value.options(distribution) if isinstance(value, Model) else value
+            for name, value in self.values.items()
+        }
+        return self.spec(**values)
+
+
+class Description(NamedTuple):
+    """All that the entry points of a distribution register."""
+
+    plugins: Sequence[Any]
+    """The status of each entry point, and of broken modules."""
+    specs: Sequence[Described]

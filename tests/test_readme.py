@@ -156,7 +156,7 @@ def test_the_python_shown_runs(tmp_path, write_config):
 
 @pytest.mark.slow
 def test_the_benchmarks_command_finds_benchmarks():
-    commands = blocks(ROOT / "tests" / "benchmarks" / "README.md", "sh")
+    commands = blocks(ROOT / "reports" / "benchmarks" / "README.md", "sh")
     for command, found in zip(commands, ("test_training.py::test_memory", "test_sizes.py::test_size"), strict=True):
         words = shlex.split(command)
         assert words[0] == ".venv/bin/pytest"

@@ -281,6 +281,7 @@ CHECKED = ("index.md", "metrics/length.md", "reference/commands.md")
 """The pages that axe looks at, some seconds each."""
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_pages_fit_a_telephone(html, browser):
     width = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -295,7 +296,7 @@ def test_pages_fit_a_telephone(html, browser):
     assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-@pytest.mark.matrix
+@pytest.mark.one_of_file
 @pytest.mark.slow
 @pytest.mark.parametrize("page", CHECKED)
 def test_axe_finds_nothing_on_a_page(html, browser, page):
@@ -307,6 +308,7 @@ def test_axe_finds_nothing_on_a_page(html, browser, page):
     assert [(rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found] == []
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_the_search_finds_a_metric_without_a_server(html, browser):
     browser.get((html / "index.html").as_uri() + "?q=renyi_efficiency")

@@ -44,28 +44,6 @@ def test_fragments_of_the_changelog_have_a_kind_and_one_line():
         assert len(path.read_text(encoding="utf-8").strip().splitlines()) == 1, path
 
 
-def test_numbers_that_changed_come_first(tmp_path):
-    """With the fragments that are there, and one of each kind."""
-    pytest.importorskip("towncrier")
-    changes = tmp_path / ".github" / "changes"
-    changes.mkdir(parents=True)
-    (changes / "template.md.jinja").write_bytes((FOLDER / "changes" / "template.md.jinja").read_bytes())
-    for name in ("pyproject.toml", "CHANGELOG.md"):
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    for kind in ("fixed", "numbers", "changed", "added"):
-        (changes / f"one.{kind}.md").write_text(f"The change {kind}.\n", encoding="utf-8")
-    code, text = python(
-        "towncrier", "build", "--dir", str(tmp_path), "--version", "9.9", "--date", "2030-01-02", "--yes"
-    )
-    assert code == 0, text
-    entry = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")[2].partition("\n## ")[0]
-    assert entry.startswith("9.9 (2030-01-02)")
-    assert re.findall(r"^### (.+)$", entry, re.MULTILINE) == ["Numbers that changed", "Added", "Changed", "Fixed"]
-    assert re.findall(r"^- (.+)$", entry, re.MULTILINE) == [
-        f"The change {k}." for k in ("numbers", "added", "changed", "fixed")
-    ]
-
-
 @pytest.mark.parametrize("pattern", KINDS)
 def test_files_follow_their_published_schemas(pattern):
     pytest.importorskip("check_jsonschema")

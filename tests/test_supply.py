@@ -69,17 +69,3 @@ def test_checks_install_with_these_versions():
     tests = [word.partition("::")[0] for word in commands["lowest"][1].split() if word.startswith("tests/")]
     assert len(tests) > 10
     assert [path for path in tests if not (ROOT / path).exists()] == []
-
-
-def test_links_of_the_security_page_lead_somewhere():
-    page = (FOLDER / "SECURITY.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", page)
-    assert len(links) > 5
-    for path, anchor in links:
-        text = (FOLDER / path).read_text(encoding="utf-8")
-        heads = [
-            re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-")
-            for line in text.splitlines()
-            if line.startswith("#")
-        ]
-        assert not anchor or anchor in heads, (path, anchor)

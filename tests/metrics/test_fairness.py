@@ -5,9 +5,6 @@ import pytest
 from shared_fixtures import cell
 
 import tokbench
-from tokbench.formats import markdown
-from tokbench.metrics.fairness.section import all_premiums
-from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Status
 from tokbench.sources.sample import SampleOptions, SampleSource
 
@@ -115,14 +112,3 @@ def test_what_cannot_be_compared_says_why(write_config, aligned, corpora, reason
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
     assert all(c.reason.startswith(reason) for c in results.cells)
     assert bool(list(results.states)) == ("parallel" in corpora), "only translations have a state of documents"
-
-
-def test_the_section_has_bars_and_curves(write_config):
-    source = "source: sample, part: languages, groups: [en, de, th, zh], parallel: true, reference: en"
-    found = run(write_config, f"  c: {{{source}}}", "  bytes: {backend: utf8_bytes}\n  units: {backend: utf16_units}")
-    [premiums] = all_premiums(CellTables(found))
-    assert (premiums.reference, len(premiums.tokenizers)) == ("en", 2)
-    bars = premiums.bars["units"].__html__()
-    assert (bars.count("<rect "), bars.count('class="whisker"')) == (4, 3), "the reference has no interval"
-    assert premiums.lorenz.__html__().count('class="bar curve"') == 2
-    assert "| script: Thai |" in markdown.render(found)

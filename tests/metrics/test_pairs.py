@@ -9,12 +9,10 @@ import pytest
 from shared_fixtures import cell, problems
 
 import tokbench
-from tokbench.formats import html, markdown
 from tokbench.formats.csv import pairs_csv
 from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
-from tokbench.report.sections.pairs import sentence
 from tokbench.results.cells import Status
 from tokbench.statistics.jackknife import jackknife
 from tokbench.tokenizers.options import Options
@@ -150,10 +148,3 @@ def test_a_reference_that_loses_text_is_no_reference(write_config):
     results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"), workers=0)
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
     assert cell(results, "bytes", "nsl").reason.startswith("few is lossy: ")
-
-
-def test_reports_say_it_in_words(results):
-    found = pair(results, "bytes", "utf-16", "*")
-    text, page = markdown.render(results), html.render(results)
-    assert sentence(found).split(" [")[0] in page
-    assert "utf-16 = again = code-points; 2. bytes" in text.replace("\\", "")

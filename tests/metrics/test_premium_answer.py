@@ -127,21 +127,3 @@ def test_few_documents_claim_nothing(n, few):
         any("no intervals" in sentence for line in premium_lines(CellTables(one)) for sentence in line.sentences) == few
     )
     assert "most equal" not in sentence
-
-
-def test_several_corpora_are_named_and_one_is_not():
-    one = results({"a": A}, {}, ratios={"a": 4})
-    other = [
-        cell.__class__(**{**{k: getattr(cell, k) for k in cell.__dataclass_fields__}, "corpus": "d"})
-        for cell in one.cells
-    ]
-    one.cells += other
-    one.corpora["d"] = one.corpora["c"]
-    [line] = premium_lines(CellTables(one))
-    assert [sentence.partition(": ")[0] for sentence in line.sentences] == ["c", "d"]
-
-
-def test_a_run_without_premiums_says_nothing():
-    metrics = {"ratio": METRICS["ratio"]}
-    assert said({"a": A}, {}, ratios={"a": 4}, metrics=metrics) == []
-    assert said({"a": {"en": 1}}, {}, ratios={"a": 4}) == []

@@ -98,17 +98,6 @@ def texts(markup: str) -> list[str]:
     return [text.text for text in ET.fromstring(markup).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_repr_is_three_lines(hostile):
-    lines = repr(hostile).splitlines()
-    assert len(lines) == 3
-    assert "12 of 21 tokenizers" in lines[0]
-    assert lines[1].startswith("For 9 languages and 12 texts, ")
-    assert "o200k uses the fewest tokens: 3.78 bytes per token" in lines[1]
-    assert ".table('compression_ratio')" in lines[2]
-    assert all(line.isprintable() and len(line) <= 200 for line in lines)
-    assert len(repr(NotebookResults(name="empty")).splitlines()) == 3
-
-
 def test_the_page_of_a_notebook_is_small_and_inert(hostile):
     page = hostile._repr_html_()
     assert 2_000 < len(page.encode()) < 20_000

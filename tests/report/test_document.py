@@ -4,7 +4,6 @@ from tokbench.report import document as doc
 from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.html_nodes import HtmlNodes
-from tokbench.report.html_nodes import page as html_page
 from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo
@@ -121,14 +120,6 @@ def text_of(*nodes):
     return section_markdown(doc.Section("", "", nodes))
 
 
-def test_cards_in_both_formats():
-    cards = doc.Cards([doc.sentence_paragraphs(["Take it.", "It is small."]), [doc.Bullets(["b"], "notes")]], wide=True)
-    page = page_of(cards)
-    assert page.startswith('<div class="cards wide">\n<article>\n<p class="lead">Take it.</p>\n<p>It is small.</p>')
-    assert '<ul class="notes">' in page
-    assert text_of(cards) == "**Take it.**\n\nIt is small.\n\n- b\n"
-
-
 def test_only_a_page_makes_what_takes_long():
     made = []
     charts = [doc.Multiples([circle("one"), doc.Figure(circle("two"), "below", label="wide", beside=True)])]
@@ -182,19 +173,3 @@ def test_plain_text_and_lines_have_the_first_tokens():
     shown = HtmlNodes().node(doc.Paragraph(many))
     assert shown.startswith('<p><b>1,000<sup>‡</sup></b> <span class="token" title="id 0"><bdi>x</bdi></span>')
     assert shown.endswith(" <em>and 940 more</em></p>\n")
-
-
-def test_a_page_needs_no_report():
-    section = doc.Section(
-        "", doc.Name(HOSTILE), [doc.Paragraph([doc.Term("m", "no definition"), doc.Name("n", strong=True)])]
-    )
-    shown = html_page(
-        "<Heading>", "below it", [section, doc.Section("", "", [doc.Paragraph("it broke", "bad")])], "kind"
-    )
-    expected = (
-        "<title>&lt;Heading&gt;: kind</title>",
-        '<p class="subtitle">below it</p>',
-        "<section>\n<h2><bdi>&lt;i&gt;|*\\u{202e}</bdi></h2>\n<p>no definition<b><bdi>n</bdi></b></p>\n</section>",
-        '<p class="state bad">it broke</p>',
-    )
-    assert lacking(shown, *expected) == []

@@ -157,14 +157,6 @@ def test_joined_groups_are_summed_and_have_one_interval():
     assert behind.low < behind.more < behind.high
 
 
-def test_stray_files_do_not_turn_the_answer():
-    found = answer_of(CellTables(answer_runs.stray()))
-    assert (found.ranking.ties, [each.group for each in found.left_out]) == (
-        ["a", "b"],
-        ["eo", "css", "html", "json", "yaml"],
-    )
-
-
 def test_copies_are_said_to_be_one_vocabulary():
     results = answer_runs.copies()
     said = [line.sentences for line in answer_of(CellTables(results)).lines]
@@ -172,11 +164,6 @@ def test_copies_are_said_to_be_one_vocabulary():
     for name in ("a", "copy"):
         results.tokenizers[name] = replace(results.tokenizers[name], sha256={"vocabulary": "ab"})
     assert "a and copy are the same vocabulary." in answer_of(CellTables(results)).sentences
-
-
-def test_copies_in_a_short_text_lack_no_interval():
-    results = answer_runs.made_up({"prose": {"de": {"a": 4.5, "copy": 4.5}}}, documents={"de": 3})
-    assert not any("No intervals" in sentence for sentence in answer_of(CellTables(results)).sentences)
 
 
 def changed(changes):

@@ -167,19 +167,6 @@ def test_a_problem_of_200_groups_is_one_line():
         assert shown.count("boom") == 1
 
 
-def test_the_head_counts_failed_cells():
-    results = many_groups()
-    assert "201 results failed" in Report(results).subtitle
-
-
-def test_the_head_counts_measured_corpora():
-    results = build(hostile=False)
-    results.corpora["to-train"] = CorpusInfo(documents=9)
-    assert " on 3 corpora" in Report(results).subtitle
-    tabs = re.findall(r'value="[^"]*" data-shows="overview-\d+"', html.render(results))
-    assert len(tabs) == 1 + 3, "all corpora, and each"
-
-
 def test_runs_without_any_number_have_reports():
     results = everything_failed()
     assert "it did not load" in markdown.render(results)

@@ -1,13 +1,9 @@
 """Bad text: bytes that are not UTF-8, nulls, empty files, and what is no file."""
 
-import json
 import os
 import socket
-import subprocess
-import sys
 
 import pytest
-from shared_fixtures import problems
 
 import tokbench
 from tokbench.sources.conllu import ConlluOptions, ConlluSource
@@ -156,27 +152,3 @@ def test_a_run_over_bad_text(write_config, tmp_path):
         assert (empty.rpartition("/")[2], link.rpartition("/")[2]) == ("fi.txt", "no.txt")
         assert set(each.corpora["c"].groups) == {"caf\\xe9", "de", "en"}
     assert results[0].corpora == results[1].corpora
-
-
-@pytest.mark.slow
-def test_the_option_is_in_the_identity(write_config, tmp_path):
-    write_bad_folder(tmp_path)
-    for errors in ("replace", "skip"):
-        config = write_config(f"  c: {{source: text, path: 'in/*.txt', document: line, errors: {errors}}}")
-        yielded = tokbench.run(config).corpora["c"]
-        assert (errors, yielded.bytes) == (errors, 40 * (18 if errors == "replace" else 12) + 160 + 4)
-    [problem] = problems(write_config("  c: {source: text, path: 'in/*.txt', document: line}"))
-    assert "de.txt:2:2: not UTF-8" in problem
-
-
-@pytest.mark.slow
-def test_a_run_prints_the_notes(write_config, tmp_path):
-    write_bad_folder(tmp_path)
-    config = write_config("  c: {source: text, path: 'in/*.txt', errors: skip}", formats="[html, md]")
-    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "400"})
-    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    for place in ("de.txt:2:2", "fi.txt", "no.txt"):
-        assert place in done.stdout + done.stderr
-        assert place in report
-    assert json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))

@@ -41,20 +41,3 @@ def test_a_language_without_data_is_told(write_config, tmp_path):
     (tmp_path / "fi.txt").write_text("\n", encoding="utf-8")
     [line] = problems(write_config(corpora="  c: {source: text, path: '*.txt', groups: [en, sv]}"))
     assert "*.txt' gives the group 'sv'; known: en, fi" in line
-
-
-@pytest.mark.parametrize(
-    ("other", "says"),
-    [
-        ("A\nB\n", "group 'b' has 2 documents, 'a' has 3; the first 2 documents match; then 'a' has a.txt:3 (key '3'), 'b' has no more documents"),
-        ("\nB\nC\n", "group 'b' has 2 documents, 'a' has 3; 'a' has a.txt:1 (key '1'), 'b' has b.txt:2 (key '2')"),
-    ],
-)  # fmt: skip
-def test_translations_that_are_not_aligned(write_config, tmp_path, other, says):
-    (tmp_path / "a.txt").write_text("a\nb\nc\n", encoding="utf-8")
-    (tmp_path / "b.txt").write_text(other, encoding="utf-8")
-    (tmp_path / "c.txt").write_text("x\n", encoding="utf-8")
-    lines = problems(write_config(corpora="  c: {source: text, path: '?.txt', document: line, parallel: true}"))
-    assert len(lines) == 2, "every group that is not aligned is told"
-    assert f"corpus 'c' is not parallel: {says}; give every group the same keys" in lines[0]
-    assert "group 'c' has 1 documents" in lines[1]

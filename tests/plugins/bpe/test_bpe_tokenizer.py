@@ -5,8 +5,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
@@ -30,37 +28,11 @@ def tokenizer(request):
     return BPETokenizer(train(TEXTS, 300, request.param), request.param)
 
 
-@settings(deadline=None)
-@given(texts=st.lists(st.text(), max_size=6))
-def test_batches_equal_the_loop(texts):
-    tokenizer = BPETokenizer(train(texts, 280, "gpt4"), "gpt4")
-    encoded = tokenizer.encode_batch(texts)
-    assert (encoded.ids.dtype, encoded.offsets.dtype) == (np.uint32, np.int64)
-    assert encoded.offsets.shape == (len(texts) + 1,)
-    for k, text in enumerate(texts):
-        assert encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist() == tokenizer.encode(text)
-    assert tokenizer.decode_batch(encoded) == texts
-
-
 def test_decoding_arrays_and_damaged_text(tokenizer):
     assert tokenizer.decode(np.array(tokenizer.encode("été"), dtype=np.uint32)) == "été"
     assert tokenizer.decode([128]) == "\ufffd"
     assert tokenizer.decode([]) == ""
     assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a\ufffdb"
-
-
-def test_unknown_ids_are_refused(tokenizer):
-    size = tokenizer.vocab_size
-    for wrong in (size, -1, 2**32):
-        for refusing in (lambda ids: tokenizer.decode([97, *ids]), lambda ids: tokenizer.token_bytes(*ids)):
-            with pytest.raises(ValueError, match=f"id {wrong} is not in the vocabulary of {size} tokens"):
-                refusing([wrong])
-
-
-def test_pickle(tokenizer):
-    copy = pickle.loads(pickle.dumps(tokenizer))
-    assert (copy.merges, copy.pattern) == (tokenizer.merges, tokenizer.pattern)
-    assert [copy.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
 
 
 @pytest.mark.parametrize(("module", "other"), [(naive_bpe, regex_bpe), (regex_bpe, naive_bpe)])

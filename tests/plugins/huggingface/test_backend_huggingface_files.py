@@ -55,16 +55,6 @@ def test_no_model_gives_a_special_token(model, name, token_id, text, ids):
     assert (found != ids) == (name in text), "left to itself the library's model finds it"
 
 
-def test_older_files_say_no_type():
-    for model, kind in ((UNIGRAM, "Unigram"), (WORDS, "WordLevel"), (PIECES, "WordPiece"), (MERGED, "BPE")):
-        untyped = {key: value for key, value in model.items() if key != "type"}
-        tokenizer = make_tokenizer(pipeline(untyped))
-        typed = make_tokenizer(pipeline(model))
-        assert type(tokenizer._decoder.model).__name__ == kind
-        assert [tokenizer.encode(text) for text in TEXTS] == [typed.encode(text) for text in TEXTS]
-        assert (tokenizer.unk_id, tokenizer.vocab_size) == (typed.unk_id, typed.vocab_size)
-
-
 LETTERS = {"type": "BPE", "byte_fallback": True, "vocab": {"▁": 0, "a": 1, "b": 2, "▁a": 3}, "merges": ["▁ a"]}
 BYTES = {**LETTERS, "vocab": {**LETTERS["vocab"], **{f"<0x{b:02X}>": 4 + b for b in range(256)}}, "unk_token": "b"}
 SPACES = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}

@@ -57,17 +57,6 @@ def test_training_again_gives_the_same_file(name, tmp_path):
     assert [loaded.encode(text) for text in texts] == [tokenizer.encode(text) for text in texts]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{"model": "bpe", "limit_alphabet": 300}, {"model": "wordpiece"}])
-def test_real_text_gives_the_same_file_and_the_size_asked_for(options, data, tmp_path):
-    texts, size = pud(data)[::50], 2500
-    for file in ("first", "second", "third"):
-        tokenizer = train(texts, size, **options)
-        assert tokenizer.vocab_size == size
-        tokenizer.save(tmp_path / file)
-    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
-
-
 @pytest.mark.parametrize("name", ["bytes own", "bytes space"])
 @settings(deadline=None, max_examples=25)
 @given(text=st.text())

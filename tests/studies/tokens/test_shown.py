@@ -119,11 +119,6 @@ def test_many_groups_or_tokenizers_share_the_excerpts_between_corpora():
         assert (chosen.count("large"), chosen.count("small")) == (large, small)
 
 
-def test_shown_texts_are_read_again(classic):
-    read = tokbench.Results.read(classic.written[0].parent)
-    assert shown_texts(read).texts == shown_texts(classic).texts
-
-
 def test_documents_are_chosen_by_hash_and_not_by_place():
     documents = [Document(f"text {k}", "en", str(k), f"c:{k}") for k in range(50)]
     chosen, reversed_ = Excerpts(), Excerpts()
@@ -215,14 +210,6 @@ def test_the_worst_documents_are_those_with_the_most_tokens_per_byte():
     assert found.documents == 6, "a document of 5 bytes does not count"
     [measured] = WorstDocuments(Options()).finish(found).values()
     assert (measured.value, measured.n) == (1.0, 6)
-
-
-def test_no_number_depends_on_where_a_shard_ends():
-    texts = [f"{'é' * (k * 7 % 23)}{'a' * 32}{'東' * (k * 5 % 11)}" for k in range(30)]
-    whole = state(texts, backend="utf32_units")
-    for cut in (1, 17):
-        one, other = state(texts[:cut], 0, "utf32_units"), state(texts[cut:], cut, "utf32_units")
-        assert one + other == other + one == whole
 
 
 def test_of_a_long_document_the_stretch_with_the_most_tokens_is_shown():

@@ -23,7 +23,11 @@ ROOT = tables.ROOT
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
-        *(page for top in (".github", "configs", "plugins", "reports", "tests", "tokbench") for page in (ROOT / top).rglob("*.md")),
+        *(
+            page
+            for top in (".github", "configs", "plugins", "reports", "tests", "tokbench")
+            for page in (ROOT / top).rglob("*.md")
+        ),
     ]
 )
 

@@ -1,4 +1,4 @@
-"""The answer of a report: who wins, what the others need, and what is distrusted. Its sentences are in ``answers``."""
+"""The answer of a report and its golden files: who wins, what the others need, and what is distrusted."""
 
 import re
 from dataclasses import replace
@@ -6,6 +6,7 @@ from dataclasses import replace
 import answer_runs
 import numpy as np
 import pytest
+import write_goldens
 from made_up_results import METRICS, TOKENS, made_up, more, together
 
 from tokbench.corpus.shards import BUCKETS
@@ -36,9 +37,8 @@ def distrusted(results):
     return list(distrust(CellTables(results)))
 
 
-@pytest.mark.parametrize("name", answer_runs.RUNS)
-def test_each_made_up_run_has_its_answer(name):
-    assert answer_runs.text_of(name) == (answer_runs.FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+def test_each_made_up_run_has_its_answer():
+    assert {name: answer_runs.text_of(name) for name in answer_runs.RUNS} == answer_runs.written()
 
 
 def test_tables_have_the_order_of_the_answer():
@@ -185,3 +185,11 @@ def test_a_run_without_compression_has_no_ranking():
     kept = [cell for cell in results.cells if cell.metric != "density"]
     found = answer_of(CellTables(replace(results, cells=kept, metrics={"exact": METRICS["exact"]})))
     assert (found.text, found.ranking.best) == ("", "")
+
+
+@pytest.mark.parametrize("name", write_goldens.RUNS)
+def test_the_report_is_its_golden_file(name):
+    golden = (write_goldens.FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert write_goldens.report_of(name) == golden, (
+        "PYTHONPATH=tests/helpers python .ci/write_goldens.py writes it again"
+    )

@@ -34,7 +34,7 @@ TOKENIZERS = {
 @pytest.fixture
 def ran(install, tmp_path):
     """Return a function that measures tokenizers on the texts, or on others."""
-    install("lossy_backends")
+    install("faulty_backends")
 
     def measured(tokenizers, texts=TEXTS, metrics="compression, roundtrip, pairs", **keys):
         (tmp_path / "t.txt").write_text("\n".join(texts), encoding="utf-8")
@@ -131,7 +131,7 @@ def test_replaced_characters_are_lost_and_inserted_ones_are_not(text, back, lost
 
 def test_premiums_leave_out_documents_that_lose_and_keep_those_that_gain(install, tmp_path):
     """Three of twelve German lines, and an English one, have the word that one doubles and the other drops."""
-    install("lossy_backends")
+    install("faulty_backends")
     for name, words in {"en": [*["a line"] * 11, "a wort"], "de": ["das wort"] * 3 + ["das"] * 9}.items():
         (tmp_path / f"{name}.txt").write_text(
             "".join(f"{word} {k}\n" for k, word in enumerate(words)), encoding="utf-8"

@@ -82,8 +82,8 @@ def test_a_worker_that_differs_is_an_error_before_anything_is_measured(answer, s
 
 @pytest.fixture
 def texts(tmp_path, install, monkeypatch):
-    install("faulty_backends", "harmful_backends", "slow_backends")
-    parts = "baselines,corpora,futures,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends,speed"
+    install("faulty_backends")
+    parts = "baselines,corpora,futures,faulty_backends,metrics,naive_bpe,reports,speed"
     monkeypatch.setenv("TOKBENCH_PLUGINS", parts)
     for k in range(12):
         (tmp_path / f"t{k:02}.txt").write_text(f"a{'c' * k}\ntext {k} of all\n", encoding="utf-8")

@@ -23,9 +23,10 @@ ROOT = tables.ROOT
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
+        ROOT / ".github" / "SECURITY.md",
         *(
             page
-            for top in (".github", "configs", "plugins", "reports", "tests", "tokbench")
+            for top in ("configs", "plugins", "tests", "tokbench")
             for page in (ROOT / top).rglob("*.md")
         ),
     ]

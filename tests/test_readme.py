@@ -24,11 +24,7 @@ PAGES = sorted(
     [
         *ROOT.glob("*.md"),
         ROOT / ".github" / "SECURITY.md",
-        *(
-            page
-            for top in ("configs", "plugins", "tests", "tokbench")
-            for page in (ROOT / top).rglob("*.md")
-        ),
+        *(page for top in ("configs", "plugins", "tests", "tokbench") for page in (ROOT / top).rglob("*.md")),
     ]
 )
 

@@ -11,7 +11,7 @@ from shared_fixtures import cell, problems
 
 import tokbench
 from tokbench.formats.csv import pairs_csv
-from tokbench.measuring.metric import CorpusStates, NotApplicable, Role
+from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable, Role
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.fairness.answer import premium_lines
 from tokbench.metrics.pairs import PairsMetric
@@ -19,7 +19,7 @@ from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import Results
-from tokbench.statistics.jackknife import jackknife
+from tokbench.statistics.jackknife import jackknife, too_few
 from tokbench.tokenizers.options import Options
 
 THREE = (
@@ -61,8 +61,10 @@ def states(tokens, lost=None):
 
 def test_a_difference_by_hand():
     one, other = [90.0, 97, 95, 92, 94, 96] * 5 + [91, 93], [100.0] * 32
-    [found, whole] = PairsMetric(Options()).finish_corpus(states({"A": one, "B": other})).pairs
-    assert found.tokens == (int(sum(one)), 3200)
+    outcome = PairsMetric(Options()).finish_corpus(states({"B": other, "A": one}))
+    [found, whole] = outcome.pairs
+    assert (found.corpus, found.tokenizer, found.tokens, found.n) == ("c", "A", (int(sum(one)), 3200), 64)
+    assert {each["rank"] for (name, _), each in outcome.values.items() if name == "B"} == {Measured(2, 64)}
     ratio = sum(one) / 3200
     assert found.difference == pytest.approx(ratio - 1)
     low, high, _ = jackknife(np.array(one), np.array(other))
@@ -87,9 +89,15 @@ def test_ties_share_a_rank():
 
 def test_the_same_ratio_everywhere_is_certain():
     [double, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [20.0] * 32})).pairs
-    assert (double.p, double.differ, double.ci_low) == (0.0, True, None)
+    assert (double.p, double.differ, double.ci_low, double.ci_high) == (0.0, True, None, None)
     [equal, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
-    assert (equal.p, equal.differ) == (1.0, False)
+    assert (equal.p, equal.p_holm, equal.differ) == (1.0, 1.0, False)
+
+
+@pytest.mark.parametrize(("margin", "rank"), [(0.0, 2), (0.005, 2), (0.0051, 1)])
+def test_less_than_the_margin_shares_a_rank(margin, rank):
+    near = states({"A": [1000.0] * 32, "B": [1005.0] * 32})._replace(margin=margin)
+    assert PairsMetric(Options()).finish_corpus(near).values["B", "g"]["rank"].value == rank
 
 
 def test_who_loses_more_than_a_thousandth_has_no_rank():
@@ -102,9 +110,10 @@ def test_who_loses_more_than_a_thousandth_has_no_rank():
 
 @pytest.mark.parametrize(("documents", "ranked"), [(9, False), (10, True)])
 def test_few_documents_have_no_rank(documents, ranked):
-    few = [10.0] * documents + [0.0] * (32 - documents)
+    few = [1.0] * documents + [0.0] * (32 - documents)
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
     assert (bool(outcome.pairs), isinstance(outcome.values["A", "g"]["rank"], NotApplicable)) == (ranked, not ranked)
+    assert ranked or too_few(9, 18) == outcome.values["A", "g"]["rank"].reason
 
 
 def test_many_comparisons_ask_more_of_each():

@@ -13,5 +13,5 @@ for line in sys.stdin:
         made[file] += 1
         caught[file] += result in {"killed", "timeout", "segfault"}
 for file, many in sorted(made.items()):
-    print(f"{caught[file] / many:4.0%} {caught[file]:5,} of {many:5,}  {file}")
+    sys.stdout.write(f"{caught[file] / many:4.0%} {caught[file]:5,} of {many:5,}  {file}\n")
 sys.exit(not made or any(caught[file] < LEAST * many for file, many in made.items()))

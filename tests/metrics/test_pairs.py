@@ -113,7 +113,7 @@ def test_few_documents_have_no_rank(documents, ranked):
     few = [1.0] * documents + [0.0] * (32 - documents)
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
     assert (bool(outcome.pairs), isinstance(outcome.values["A", "g"]["rank"], NotApplicable)) == (ranked, not ranked)
-    assert ranked or too_few(9, 18) == outcome.values["A", "g"]["rank"].reason
+    assert ranked or too_few(9, 9) == outcome.values["A", "g"]["rank"].reason
 
 
 def test_many_comparisons_ask_more_of_each():

@@ -148,6 +148,7 @@ def test_the_rest_works_without(installation, store, tmp_path, piece):
         assert f"no report in the format {DEFAULTS[piece]!r}, which is a default: no plugin brings it" in results.notes
 
 
+@pytest.mark.nightly
 def test_a_backend_cannot_be_checked_without_the_shipped_texts(installation, store, tmp_path):
     with deletion(installation, "tokbench/sources/sample"):
         process = started(installation, store, tmp_path, ["-m", "tokbench", "check", "--backend", "utf8_bytes"])

@@ -177,7 +177,7 @@ def run_page(page, folder, *, quick=False):
 @pytest.mark.slow
 @pytest.mark.packages
 @pytest.mark.usefixtures("tiktoken_files")
-@pytest.mark.parametrize("page", [page for page in RUN if page != CHOOSE])
+@pytest.mark.parametrize("page", sorted(RUN.keys() - {CHOOSE}, key=lambda page: (len(RUN[page]), page)))
 def test_the_commands_of_a_page_run(page, texts, tmp_path):
     pytest.importorskip("splintr")
     run_page(page, shutil.copytree(texts, tmp_path / "here", symlinks=True))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from readme_tables import EXAMPLES, GUIDE, TEMPLATE, module_of
+from readme_tables import GUIDE, TEMPLATE
 
 from tokbench.results.model import Results
 
@@ -92,12 +92,6 @@ def block(folder):
     return json.loads((folder / "results.json").read_text(encoding="utf-8"))["studies"]["indents"]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_is_short(name):
-    most = 60 if name == "study" else 40
-    assert len(module_of(name).read_text(encoding="utf-8").splitlines()) < most
-
-
 def test_the_template_knows_the_door_alone():
     imported = {
         line.split()[1]
@@ -130,18 +124,6 @@ def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path
     assert "wrong.yaml:10:20: indents.widths.2: must be greater than 0, but is 0" in command(
         "check", "wrong.yaml", code=2
     )
-
-
-@slow
-def test_the_study_is_in_results_and_reports_and_kept(command, tmp_path):
-    assert "tokenizers from the store" not in command("run", "run.yaml", "-o", "out", "-v")
-    counted = {"words": [2, 5], "bytes": [9, 12]}
-    assert block(tmp_path / "out") == {"version": 1, "body": {"widths": [1, 4], "tokens": counted, "reasons": {}}}
-    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| tokenizer | 1 | 4 |\n| --- | ---: | ---: |\n| words | 2 | 5 |\n| bytes | 9 | 12 |\n" in markdown
-    assert '<section id="indents"' in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "counting indents: 2 tokenizers from the store" in command("run", "run.yaml", "-o", "again", "-v")
-    assert block(tmp_path / "again") == block(tmp_path / "out")
 
 
 @slow

@@ -23,6 +23,7 @@ ROOT = tables.ROOT
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
+        ROOT / ".github" / "SECURITY.md",
         *(page for top in ("configs", "plugins", "tests", "tokbench") for page in (ROOT / top).rglob("*.md")),
     ]
 )
@@ -154,26 +155,6 @@ def test_the_python_shown_runs(tmp_path, write_config):
     assert space["mine"].token_bytes(256)
 
 
-@pytest.mark.slow
-def test_the_benchmarks_command_finds_benchmarks():
-    commands = blocks(ROOT / "tests" / "benchmarks" / "README.md", "sh")
-    for command, found in zip(commands, ("test_training.py::test_memory", "test_sizes.py::test_size"), strict=True):
-        words = shlex.split(command)
-        assert words[0] == ".venv/bin/pytest"
-        assert found in collected(words[1:])
-
-
-def collected(arguments):
-    """Return what pytest finds with these arguments."""
-    env = {name: value for name, value in os.environ.items() if "XDIST" not in name}  # it refuses to measure in there
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments, "--collect-only"],
-        cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
 def anchors(path):
     """The anchors of a page, as GitHub makes them of its headings."""
     found, seen = set(), {}
@@ -199,15 +180,6 @@ def test_every_link_holds(path):
     assert list(broken_links(path)) == []
 
 
-def test_a_broken_link_is_found(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A `b`, c\n## A b c\n[1](#a-b-c) [2](#a-b-c-1) [3](page.md#a-b-c-2) [4](none.md) [5](https://none)\n",
-        encoding="utf-8",
-    )
-    assert list(broken_links(page)) == ["page.md#a-b-c-2", "none.md"]
-
-
 def test_the_map_names_what_is_there():
     paths = re.findall(
         r"`((?:tokbench|plugins|tests|configs)/[^`*]*)`",
@@ -215,22 +187,3 @@ def test_the_map_names_what_is_there():
     )
     assert len(paths) > 5
     assert [path for path in paths if not (ROOT / path).exists()] == []
-
-
-def test_the_main_page_is_short():
-    assert len(read(tables.README).splitlines()) <= 110
-
-
-def test_the_walk_of_one_run_names_each_file_once():
-    text = (
-        (ROOT / "tokbench" / "README.md")
-        .read_text(encoding="utf-8")
-        .partition("## One run")[2]
-        .partition("\n\nImports")[0]
-    )
-    named = [
-        name for row in text.splitlines() if row.startswith("|") for name in re.findall(r"`([\w/]+(?:\.py|/))`", row)
-    ]
-    assert len(named) > 20
-    assert len(named) == len(set(named))
-    assert [name for name in named if not (ROOT / "tokbench" / name).exists() and not (ROOT / name).exists()] == []

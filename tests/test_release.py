@@ -1,11 +1,15 @@
-"""The files of a release: version, changelog, workflows, forms, and an installation of extras without an index."""
+"""The files of a release: version, changelog, workflows, forms, and the versions of what tokbench needs."""
 
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import tokbench
 
@@ -44,28 +48,6 @@ def test_fragments_of_the_changelog_have_a_kind_and_one_line():
         assert len(path.read_text(encoding="utf-8").strip().splitlines()) == 1, path
 
 
-def test_numbers_that_changed_come_first(tmp_path):
-    """With the fragments that are there, and one of each kind."""
-    pytest.importorskip("towncrier")
-    changes = tmp_path / ".github" / "changes"
-    changes.mkdir(parents=True)
-    (changes / "template.md.jinja").write_bytes((FOLDER / "changes" / "template.md.jinja").read_bytes())
-    for name in ("pyproject.toml", "CHANGELOG.md"):
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    for kind in ("fixed", "numbers", "changed", "added"):
-        (changes / f"one.{kind}.md").write_text(f"The change {kind}.\n", encoding="utf-8")
-    code, text = python(
-        "towncrier", "build", "--dir", str(tmp_path), "--version", "9.9", "--date", "2030-01-02", "--yes"
-    )
-    assert code == 0, text
-    entry = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")[2].partition("\n## ")[0]
-    assert entry.startswith("9.9 (2030-01-02)")
-    assert re.findall(r"^### (.+)$", entry, re.MULTILINE) == ["Numbers that changed", "Added", "Changed", "Fixed"]
-    assert re.findall(r"^- (.+)$", entry, re.MULTILINE) == [
-        f"The change {k}." for k in ("numbers", "added", "changed", "fixed")
-    ]
-
-
 @pytest.mark.parametrize("pattern", KINDS)
 def test_files_follow_their_published_schemas(pattern):
     pytest.importorskip("check_jsonschema")
@@ -92,3 +74,63 @@ def test_the_message_about_a_missing_extra_works_where_no_index_has_tokbench():
     code, text = python("pip", "install", "--dry-run", "--no-index", "tokbench[serve]")
     assert code == 0, text
     assert "Would install" not in text
+
+
+NOT_IN_DEV = {"cloud", "icu"}
+"""Extras that the development installation leaves out: one needs a compiler, the other accounts."""
+
+if not FOLDER.is_dir():
+    pytest.skip("the files of the repository are not here", allow_module_level=True)
+
+PROJECTS = [
+    tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    for path in (ROOT / "pyproject.toml", *(ROOT / "plugins").glob("*/pyproject.toml"))
+]
+"""Of tokbench and its packages."""
+
+
+def declared(*, leave_out=()):
+    """Yield the requirements of the package and its extras, but for those on extras of its own."""
+    for project in PROJECTS:
+        for extra, requirements in {"": project["dependencies"], **project.get("optional-dependencies", {})}.items():
+            if extra not in leave_out:
+                yield from (needed for needed in map(Requirement, requirements) if needed.name != "tokbench")
+
+
+def versions(name):
+    """Return the versions in a file of the folder; each line is a name, two equals signs and a version."""
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    pinned = [
+        re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9._+!-]+)", line) for line in lines if not line.startswith("#")
+    ]
+    assert all(pinned), f"{name} names a place instead of a version"
+    return {canonicalize_name(line[1]): line[2] for line in pinned}
+
+
+def test_a_version_of_everything_declared_is_tested():
+    tested = versions("constraints.txt")
+    for needed in declared(leave_out=NOT_IN_DEV):
+        assert needed.specifier.contains(tested[canonicalize_name(needed.name)]), needed
+
+
+def test_each_lower_bound_is_among_the_lowest_versions():
+    lowest = versions("lowest.txt")
+    bounds = {
+        canonicalize_name(needed.name): bound.version
+        for needed in declared()
+        for bound in needed.specifier
+        if bound.operator == ">="
+    }
+    assert {name: lowest.get(name) for name in bounds} == bounds
+
+
+def test_checks_install_with_these_versions():
+    """The tested versions in a clean checkout, the lowest ones and the audit where there is a network."""
+    assert ".venv/bin/pip install -q -c .github/constraints.txt -e '.[dev]'" in (ROOT / ".ci/run").read_text("utf-8")
+    jobs = yaml.safe_load((FOLDER / "workflows/dependencies.yml").read_text("utf-8"))["jobs"]
+    commands = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert commands["lowest"][0].startswith("pip install -c .github/lowest.txt -e '.[")
+    assert commands["audit"][-1].startswith("pip-audit ")
+    tests = [word.partition("::")[0] for word in commands["lowest"][1].split() if word.startswith("tests/")]
+    assert len(tests) > 10
+    assert [path for path in tests if not (ROOT / path).exists()] == []

@@ -15,7 +15,7 @@ import yaml
 from chromium import chromium
 from readme_tables import ROOT
 from test_page_commands import CHOOSE, run_page
-from test_readme import anchors, blocks, read
+from test_readme import blocks, read
 
 from tokbench.foundation.packages import is_own
 from tokbench.registry.plugins import load_registry
@@ -81,31 +81,6 @@ def test_typical_values_are_of_metrics_that_exist(modules):
         assert float(row["lowest"]) <= float(row["median"]) <= float(row["highest"])
 
 
-def test_anchors_are_those_that_the_tests_of_links_know(modules):
-    for path in (ROOT / "tokbench" / "metrics" / "README.md", ROOT / "configs" / "README.md"):
-        found = {heading.anchor for heading in modules["included"].headings(read(path).splitlines())}
-        assert found == anchors(path)
-
-
-def test_an_included_section_has_its_anchors_below_the_title_of_the_page(modules, tmp_path):
-    path = tmp_path / "README.md"
-    path.write_text("# Top\nText.\n## A `b`\nSaid:\n- one\n  more\n### C\n| `a\\|b` |\n## D\n", encoding="utf-8")
-    section = modules["included"].included(path, "a-b")
-    assert section == "## A `b` {#a-b}\nSaid:\n\n- one\n    more\n### C {#c}\n| `a|b` |\n"
-    assert "# Top" not in modules["included"].included(path)
-    assert modules["included"].included(path, "a-b", "A `b`").startswith("\nSaid:\n\n- one\n    more\n## C {#c}\n")
-    with pytest.raises(modules["included"].BrokenLinkError, match="no section #e; it has top, a-b, c, d"):
-        modules["included"].included(path, "e")
-
-
-def test_links_are_written_anew_around_code_and_left_alone_in_it(modules):
-    text = "[`a`](b.md) `[c](d.md)` ![e](f.png)\n```\n[h](i.md)\n```\n[j [k]](l.md#m) [n](o/)\n"
-    places = {"b.md": "x.md", "f.png": "y.png", "l.md#m": "z.md#m"}
-    assert modules["included"].relinked(text, places.get) == (
-        "[`a`](x.md) `[c](d.md)` ![e](y.png)\n```\n[h](i.md)\n```\n[j [k]](z.md#m) n\n"
-    )
-
-
 def test_every_public_name_is_in_the_reference(modules):
     import tokbench.plugin
     import tokbench.testing
@@ -113,17 +88,6 @@ def test_every_public_name_is_in_the_reference(modules):
     for module in (tokbench, tokbench.plugin, tokbench.testing):
         names = set(module.__all__) - {"__version__"}
         assert names == set(modules["public_names"].public_names(module.__name__)) - {"__version__"}
-
-
-def test_a_docstring_becomes_markdown():
-    pytest.importorskip("griffe")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(SITE)
-        markdown = importlib.import_module("docstring_text").markdown
-    text = "See :class:`~a.B`.\n\n>>> f(1)  # doctest: +SKIP\n2\n>>> g()\n\nThen."
-    assert markdown(text) == (
-        'See <autoref optional identifier="a.B">`B`</autoref>.\n\n```pycon\n>>> f(1)\n2\n>>> g()\n```\n\nThen.'
-    )
 
 
 @pytest.mark.nightly
@@ -163,13 +127,6 @@ def test_the_configurations_of_the_gallery_are_right_and_short(block, tmp_path):
     (tmp_path / "gallery.yaml").write_text(block, encoding="utf-8")
     plan = make_plan(read_config(tmp_path / "gallery.yaml"), load_registry(), lambda step, done, total: None)
     assert [str(problem) for problem in plan.problems] == []
-
-
-def test_pictures_are_small_and_described():
-    for path in (DOCS / "assets").rglob("*"):
-        assert not path.is_file() or path.stat().st_size <= 250_000, path
-    for page in PAGES:
-        assert re.findall(r"!\[\]\(", read(DOCS / page)) == []
 
 
 def test_no_picture_is_older_than_what_it_is_made_from(modules):
@@ -241,14 +198,6 @@ def test_every_page_is_built(html, tags):
 
 
 @pytest.mark.slow
-def test_formulas_and_definitions_are_read_as_they_stand(html):
-    page = read(html / "metrics" / "speed.html")
-    assert "median over rounds of bytes / seconds / 10^6." in page
-    assert "the tokenizer of the option <code>reference</code>" in page
-    assert not [path for path in (html / "metrics").glob("*.html") if re.search(r"\\[~^]", read(path))]
-
-
-@pytest.mark.slow
 def test_links_lead_somewhere_and_nothing_comes_from_afar(html, tags):
     broken, afar = [], []
     for path, page in tags.items():
@@ -281,6 +230,7 @@ CHECKED = ("index.md", "metrics/length.md", "reference/commands.md")
 """The pages that axe looks at, some seconds each."""
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_pages_fit_a_telephone(html, browser):
     width = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -295,7 +245,7 @@ def test_pages_fit_a_telephone(html, browser):
     assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-@pytest.mark.matrix
+@pytest.mark.one_of_file
 @pytest.mark.slow
 @pytest.mark.parametrize("page", CHECKED)
 def test_axe_finds_nothing_on_a_page(html, browser, page):
@@ -307,6 +257,7 @@ def test_axe_finds_nothing_on_a_page(html, browser, page):
     assert [(rule["id"], rule["impact"], rule["nodes"][0]["html"][:200]) for rule in found] == []
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_the_search_finds_a_metric_without_a_server(html, browser):
     browser.get((html / "index.html").as_uri() + "?q=renyi_efficiency")

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 REPOSITORY = Path(__file__).parents[1]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,6 @@ def test_suites_are_in_the_wheel_as_they_are_in_the_repository(site):
     assert not (site / "configs").exists()
 
 
-@pytest.mark.nightly
 def test_a_suite_runs_by_name_and_writes_into_the_current_folder_alone(site, tmp_path):
     before = contents(site)
     where = offline(site, tmp_path, "-c", "import tokbench; print(tokbench.__file__)").strip()
@@ -77,7 +76,6 @@ def test_a_suite_runs_by_name_and_writes_into_the_current_folder_alone(site, tmp
     assert contents(site) == before
 
 
-@pytest.mark.nightly
 def test_a_suite_of_shipped_texts_runs_from_python_in_an_empty_folder(site, tmp_path):
     script = """
 import sys
@@ -94,7 +92,6 @@ print(results.name, len(results.cells), results.failed)
     assert {path.name for path in tmp_path.iterdir()} <= {"out", ".numba"}
 
 
-@pytest.mark.nightly
 def test_the_corpora_of_every_suite_can_be_read_from_the_wheel(site, tmp_path):
     script = """
 from pathlib import Path
@@ -208,7 +205,6 @@ def steps(site, folder, base):
     return codes, said
 
 
-@pytest.mark.nightly
 def test_the_workflow_of_the_page_stops_a_bad_pull_request(site, library):
     folder, commit = library
     words = [b" the", b"the", b" of", b" and", b"ing", b"en", b"er", b" de", b"or", b"an", b"    "]

@@ -99,7 +99,7 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     ],
 )
 def test_what_loses_text_is_last_and_not_the_measure(install, tmp_path, names, reference, order, base):
-    install("lossy_backends")
+    install("faulty_backends")
     (tmp_path / "a.txt").write_text("xé" * 50, encoding="utf-8")
     measure = ["--reference", reference] if reference else []
     body = json.loads(invoke(tmp_path / "a.txt", "-t", ",".join(names), *measure, "--json").stdout)

@@ -18,7 +18,6 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
-from tokbench.notebook.comparison import NotebookComparison
 from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, RunConfig, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import NamedRun, Results
@@ -347,33 +346,3 @@ def test_json_has_every_comparison_under_one_name(runs):
     assert {change["verdict"] for change in first["changes"]} == {"same"}
     assert "worse" in {change["verdict"] for change in second["changes"]}
     assert first["schema"] == "tokbench-comparison/1"
-
-
-def test_a_baseline_and_two_others(runs):
-    found = compare_command("--baseline", runs / "one", runs / "same", runs / "other")
-    headings = [line for line in found.output.splitlines() if line.startswith("## ")]
-    assert ["same against" in headings[0], "other against" in headings[1]] == [True, True]
-    assert len(headings) == 2
-
-
-def test_a_comparison_in_a_notebook_is_three_lines_or_a_small_page():
-    long = "<n>" * 500
-    cells = [Cell(f"{k}{long}", "c", WHOLE, "reach", 0.1 * j, long) for k in range(60) for j in (1,)]
-    one = run(cells=cells, tokenizers={})
-    two = run(cells=[replace(cell, value=0.2) for cell in cells], tokenizers={}, metrics=METRICS | {long: MetricInfo()})
-    comparison = compared(one, two)
-    shown = NotebookComparison.of(comparison)
-    lines = repr(shown).splitlines()
-    assert lines[0] == "Comparison: after against before"
-    assert lines[1].startswith("Of 60 numbers, 60 different")
-    assert lines[2] == "next: .frame"
-    page = shown._repr_html_()
-    assert "Whole corpora, and 52 more" in page
-    assert page.count("<tr>") == 1 + 8
-    assert "<n>" not in page
-    assert "&lt;n&gt;" in page
-    assert len(page.encode()) < 20_000
-    refused = NotebookComparison.of(compared(run(), run(environment=Environment(tokbench="1", cpu="two"))))
-    assert repr(refused).endswith("next: .frame, .refused")
-    assert "Cannot be compared" in refused._repr_html_()
-    assert "<code>.refused</code>" in refused._repr_html_()

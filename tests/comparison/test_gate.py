@@ -1,13 +1,17 @@
-"""The gate: real regressions of real tokenizers are caught by the rules that one would write, and chance raises no alarm."""
+"""The gate: real regressions are caught by their rules, chance raises no alarm, and the action fails by the rules."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import tokenizers
+import yaml
 
 import tokbench
 from tokbench.comparison.compare import compare
@@ -150,3 +154,37 @@ def test_an_engine_that_is_15_percent_slower_is_caught(timed):
     one, two = timed(1, 6.0), timed(2, 6.9)
     assert check_rules([SLOWER], compare(one, two))
     assert not check_rules([SLOWER], compare(two, one))
+
+
+ACTION = Path(__file__).parents[2] / ".github" / "actions" / "compare" / "action.yml"
+CONFIG = """\
+schema: tokbench/1
+name: mine
+corpora: {mine: {source: text, path: texts.txt, document: line}}
+tokenizers: {mine: NAME}
+metrics: [compression, roundtrip]
+"""
+
+
+@pytest.mark.slow
+def test_a_broken_rule_fails_the_action(tmp_path):
+    [step] = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]
+    (tmp_path / "texts.txt").write_text("만나서\n반가워요\n", encoding="utf-8")
+    environment = os.environ | {
+        "CONFIG": "mine.yaml",
+        "RULES": "compression_ratio < -1%\nroundtrip_exact < 0\n",
+        "GITHUB_STEP_SUMMARY": "summary.md",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+
+    def run(tokenizer, output, baseline=""):
+        (tmp_path / "mine.yaml").write_text(CONFIG.replace("NAME", tokenizer), encoding="utf-8")
+        more = {"OUTPUT": output, "BASELINE": baseline}
+        bash = ["bash", "-e", "-c", step["run"]]
+        return subprocess.run(bash, cwd=tmp_path, env=environment | more, timeout=300, check=False).returncode
+
+    assert run("utf16_units", "before") == 0
+    assert not (tmp_path / "summary.md").exists()
+    assert run("utf16_units", "same", "before") == 0
+    assert run("utf8_bytes", "other", "same") == 1
+    assert "mine" in (tmp_path / "summary.md").read_text(encoding="utf-8")

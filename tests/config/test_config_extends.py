@@ -7,7 +7,6 @@ from shared_fixtures import cell
 
 import tokbench
 from tokbench.config.read import read_config
-from tokbench.config.suites import find_suite
 from tokbench.engine.planning import plan_tokenizers
 from tokbench.foundation.errors import InputError
 from tokbench.registry.plugins import load_registry
@@ -112,17 +111,6 @@ def test_several_bases_and_bases_of_bases(write):
     assert (config.limits.step, config.limits.train) == (7, 6)
     assert list(config.tokenizers) == ["mine", "bytes", "units"], "the second base brings it back"
     assert [base.file for base in config.bases] == ["left.yaml", "root.yaml", "right.yaml"]
-
-
-def test_a_shipped_suite_is_a_base(write):
-    suite = (
-        "extends: quickstart\nname: mine\ntokenizers: {gpt-4: null, extra: {backend: utf8_bytes}}\nlimits: {step: 9}\n"
-    )
-    config = read_config(write("suite.yaml", suite))
-    assert config.problems == []
-    quickstart = read_config(find_suite("quickstart").path)
-    assert set(config.tokenizers) == {*quickstart.tokenizers, "extra"} - {"gpt-4"}
-    assert [(base.file, base.text) for base in config.bases] == [("quickstart", quickstart.text)]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,20 @@
-"""Strict YAML: what is refused, and where it is said to stand."""
+"""Strict YAML, mappings, and wrong values in the words of a user."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
-from tokbench.config.strict_yaml import MAX_BYTES, read_yaml
+import tokbench
+from tokbench.config.read import config_of
+from tokbench.config.strict_yaml import MAX_BYTES, Located, read_yaml
+from tokbench.config.validate import Part, validate
 from tokbench.foundation.errors import InputError
+from tokbench.tokenizers.options import Options
 
 
 def told(text):
@@ -87,3 +95,83 @@ def test_what_pyyaml_writes_is_read_back(data):
     located = read_yaml(yaml.safe_dump(data), "f")
     assert located.data == data
     assert not located.problems
+
+
+CONFIG = {
+    "schema": "tokbench/1",
+    "name": "mine",
+    "corpora": {"c": {"source": "text", "path": Path("?.txt"), "document": "line"}},
+    "tokenizers": {"bytes": {"backend": "utf8_bytes"}, "no": {"backend": "utf16_units"}},
+    "metrics": ("compression", {"fertility": {"unit": "whitespace"}}),
+}
+
+
+def test_a_mapping_gives_the_numbers_of_a_file(tmp_path, monkeypatch, corpus):
+    monkeypatch.chdir(tmp_path)
+    results = tokbench.run(CONFIG, tmp_path / "out", workers=0, limit=np.int64(1).item(), only=["no"])
+    (tmp_path / "run.yaml").write_text(results.config.text, encoding="utf-8")
+    again = tokbench.run(tmp_path / "run.yaml", workers=0, limit=1, only=["no"])
+    assert results.cells == again.cells != []
+    assert {cell.tokenizer for cell in results.cells} == {"no"}  # a word that YAML 1.1 would take for false
+    assert (tmp_path / "out" / "results.csv").exists()
+
+
+def test_messages_name_the_keys(tmp_path, monkeypatch, corpus):
+    monkeypatch.chdir(tmp_path)
+    config = CONFIG | {
+        "tokenizers": {"a": {"backend": "utf8_bites"}, "b": {"backend": "tiktoken", "encodin": "gpt2"}},
+        "metrics": ["compresion"],
+        "limit": 3,
+    }
+    with pytest.raises(InputError) as caught:
+        tokbench.run(config, workers=0)
+    found = {problem.where: problem.message for problem in caught.value.problems}
+    assert found["tokenizers.a.backend"] == "unknown backend 'utf8_bites'; did you mean 'utf8_bytes'?"
+    assert set(found) == {"limit", "tokenizers.a.backend", "tokenizers.b.encodin", "metrics.0"}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (object(), "object is not a string, a number, a list or a mapping"),
+        (float("nan"), "Out of range float values are not JSON compliant"),
+        ({1, 2}, "set is not a string"),
+    ],
+)
+def test_other_values_are_refused(value, message):
+    with pytest.raises(InputError, match=f"the configuration cannot be written as YAML: .*{message}"):
+        config_of(CONFIG | {"name": value})
+
+
+def said(options, data):
+    problems = []
+    validate(options, data, Part(Located("f")), problems)
+    return [problem.message for problem in problems]
+
+
+class Example(Options):
+    count: int = 1
+    how: str = "x"
+    names: tuple[str, ...] = ()
+    by_name: dict[str, int] = Field(default_factory=dict)
+    flag: bool = False
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"count": "big"}, 'count: must be a whole number, but is "big"'),
+        ({"count": "12"}, 'count: must be a whole number, but is "12"; write it without quotes'),
+        ({"count": None}, "count: must be a whole number, but is empty"),
+        ({"how": 3}, 'how: must be text, but is 3; write it in quotes: "3"'),
+        ({"names": "a"}, 'names: must be a list, but is "a"; write it in brackets: ["a"]'),
+        ({"names": ["a", 3]}, 'names.1: must be text, but is 3; write it in quotes: "3"'),
+        ({"by_name": ["a"]}, 'by_name: must be a mapping of keys to values, but is ["a"]'),
+        ({"flag": "no"}, 'flag: must be true or false, but is "no"'),
+        ({"flags": True}, "unknown key 'flags'; did you mean 'flag'?"),
+        ([1], "must be a mapping of keys to values, but is [1]"),
+        ({"how": ["x" * 99]}, f'how: must be text, but is ["{"x" * 35}...'),
+    ],
+)
+def test_the_words(data, message):
+    assert said(Example, data) == [message]

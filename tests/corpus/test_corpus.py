@@ -1,11 +1,15 @@
-"""Corpora: documents, parts, shards, and the sample that ships."""
+"""Corpora: documents, their limit, parts, shards, the spool, and the sample that ships."""
 
 import glob
+import gzip
 import hashlib
 import random
 import re
+import tempfile
+import tracemalloc
 import unicodedata
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +17,15 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_fixtures import problems
 
 import tokbench
+from tokbench.corpus import spool
 from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.spool import EVALUATED, TRAINED, Spool
+from tokbench.foundation.errors import InputError
 from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench.sources.text import TextOptions, TextSource
@@ -275,3 +283,77 @@ def test_whole_files_that_do_not_match_are_refused(tmp_path):
     source = TextSource(TextOptions(path=tmp_path / "**" / "*.*", group="{parent}"))
     with pytest.raises(tokbench.InputError, match="is not parallel: group 'en'"):
         Corpus("c", source, parallel=True).survey()
+
+
+def documents():
+    rng, gold = random.Random(0), Gold(((0, 1), (2, 3)), (False, True), (1,))
+    for k in range(200):
+        text = "".join(rng.choices(["a", "é", "東", "\0", "\n", "🎉"], k=rng.choice([0, 1, 300])))
+        yield Document(
+            text, rng.choice(["", "en", "*"]), str(k), f"c:{k}", rng.choice([None, gold]), rng.choice("xy"), "\r\n"
+        )
+
+
+@pytest.mark.parametrize("in_memory", [0, 5_000, 1 << 20])
+def test_readings_take_turns_and_lose_nothing(monkeypatch, in_memory):
+    monkeypatch.setattr(spool, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(spool, "_BATCH_CHARS", 1_000)
+    kept, parts = Spool(), random.Random(1).choices([EVALUATED, TRAINED, EVALUATED | TRAINED], k=200)
+    pairs = list(zip(documents(), parts, strict=True))
+    for pair in pairs:
+        kept.add(*pair)
+    asked = [(part, group) for part in (EVALUATED, TRAINED) for group in (None, "", "en", "*", "missing")]
+    turns = zip_longest(*(kept.read(*each) for each in asked))
+    for (part, group), found in zip(asked, zip(*turns, strict=True), strict=True):
+        assert [*filter(None, found)] == [one for one, its in pairs if its & part and group in {None, one.group}]
+
+
+def test_no_room_is_an_error_with_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(InputError, match="missing: No such file or directory; set TMPDIR"):
+        Spool().add(Document("a" * 10**7, "g", "1", "c:1"), EVALUATED)
+
+
+MB = 10**6
+LONG = "a document of more than 1 MB; cut it into smaller ones, or allow more with 'limits: {document: 2MB}'"
+LIMIT = "limits: {document: 1MB}\n"
+ROW = '{"text": "%s"}\n'
+SENTENCE = "# text = %s\n1\ta" + "\t_" * 8 + "\n\n"
+
+
+def peak_of(function):
+    """Return the memory in bytes that a function took at most."""
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "content", "line"),
+    [
+        ("text, document: line", "x.txt", "short\n" + "a" * 2 * MB + "\nb\n", 2),
+        ("text, document: paragraph", "x.txt", "short\n\n" + "a" * 2 * MB, 1),
+        ("jsonl", "x.jsonl", ROW % "a" + ROW % ("a" * 2 * MB), 2),
+        ("conllu", "x.conllu", SENTENCE % "a" + SENTENCE % ("a" * 2 * MB), 4),
+    ],
+)
+def test_a_document_that_is_too_long_is_told_with_its_place(write_config, tmp_path, source, name, content, line):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    path = write_config(corpora=f"  c: {{source: {source}, path: {name}}}", extra=LIMIT)
+    assert problems(path) == [f"run.yaml:4:6: {tmp_path / name}:{line}: {LONG}"]
+
+
+def test_a_bomb_takes_no_memory(tmp_path):
+    path = tmp_path / "bomb.txt.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(30):
+            file.write(bytes(MB))
+
+    def refused():
+        with pytest.raises(Exception, match="a document of more than 1 MB"), reading(path, most=MB) as reader:
+            list(reader.documents("line"))
+
+    assert peak_of(refused) < 8 * MB

@@ -1,14 +1,18 @@
-"""Which files are seen as translations: both sides of every rule, and the configuration that ``new`` writes."""
+"""Languages, translations, and very many groups."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from shared_fixtures import cell
 
+import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.read import read_config
+from tokbench.corpus.languages import FACETS, find_language, language_names, slices
 from tokbench.corpus.translations import find_translations
+from tokbench.results.cells import Status
 from tokbench.sources.text import TextOptions, TextSource
 
 LINES = [
@@ -130,3 +134,71 @@ def test_another_code_of_a_language_is_answered_with_its_group(tmp_path, monkeyp
         Path("languages.yaml").write_text(text.replace("reference: eng", place), "utf-8")
         checked = CliRunner().invoke(command, ["check", "languages.yaml"])
         assert f"'{name}'; did you mean 'eng'?" in f"{checked.output}{checked.exception}"
+
+
+def test_languages_by_any_of_their_codes():
+    for codes in (("zh", "zho", "cmn", "zho-CN", "zh_Hant"), ("fa", "fas", "pes"), ("sw", "swa", "swh_Latn")):
+        assert len({find_language(code) for code in codes}) == 1
+    assert find_language("sr").script == ""
+    assert find_language("srp_Cyrl").script == "Cyrillic"
+    assert [find_language(word) for word in ("python", "hostile", "xx", "")] == [None] * 4
+
+
+def test_names_are_for_codes_of_languages_only():
+    flores = ["ace_Arab", "ace_Latn", "kea_Latn", "zho_Hans"]
+    assert list(language_names(flores).values()) == ["Achinese, Arabic", "Achinese, Latin", "Kabuverdianu", "Chinese"]
+    assert language_names(["cs", "ts", "python"]) == {}
+
+
+def test_unknown_languages_are_a_slice_with_a_message(write_config, tmp_path):
+    for name in ("en", "q1", "q2"):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{name} {k}\n" for k in range(20)), encoding="utf-8")
+    corpora = "  c: {source: text, path: '??.txt', document: line, parallel: true, reference: en}"
+    results = tokbench.run(write_config(corpora, metrics="[fairness]"), workers=0)
+    assert cell(results, "bytes", "premium", "q1").value == 1
+    for facet in FACETS:
+        unknown = cell(results, "bytes", "premium", f"{facet}: unknown")
+        assert unknown.status == Status.NOT_APPLICABLE
+        assert unknown.reason == f"nothing is known of the {facet} of q1, q2"
+    assert [s.groups for s in slices(["q2", "en"]) if not s.value] == [("q2",)] * 3
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """301 files of k // 100 + 1 lines."""
+    folder = tmp_path_factory.mktemp("many")
+    for k in range(301):
+        (folder / f"d{k:03d}.txt").write_text(f"one two {k}\n" * (k // 100 + 1), encoding="utf-8")
+        (folder / f"d{k:03d}.jsonl").write_text('{"text": "one"}\n', encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("source", "suffix"), [("text", "txt"), ("jsonl", "jsonl")])
+def test_very_many_files_are_one_group_and_a_note_says_so(write_config, many, source, suffix):
+    results = tokbench.run(write_config(f"  c: {{source: {source}, path: '{many}/*.{suffix}'}}"), workers=0)
+    assert results.corpora["c"].groups == {"files": 301}
+    note = "corpus c: 301 files are one group, 'files', because their names tell no language; for a group of each file "
+    assert f"{note}write group: '{{stem}}'" in results.notes
+
+
+@pytest.fixture(scope="module")
+def grouped(many, tmp_path_factory):
+    path = tmp_path_factory.mktemp("grouped") / "run.yaml"
+    path.write_text(
+        f"""schema: tokbench/1
+name: many
+corpora:
+  c: {{source: text, path: '{many}/*.txt', document: line, group: '{{stem}}'}}
+tokenizers: {{a: {{backend: utf8_bytes}}, b: {{backend: utf16_units}}}}
+metrics: [compression]
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_check_says_what_very_many_groups_cost_and_names_the_line(grouped):
+    done = CliRunner().invoke(command, ["check", str(grouped)], catch_exceptions=False)
+    assert "note: corpus c has 301 groups, which make 3,010 results" in done.output
+    assert f"{grouped}:4:" in done.output.partition("write 'group: files' (")[2]
+    assert done.output.endswith("nothing wrong; see the notes\n")

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def run(write_config, corpus, install, monkeypatch, tmp_path):
     """Run a fault at some steps, and see that the neighbours have the results of a run without it."""
-    install("fault_backends")
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,fault_backends,metrics,regex_bpe,reports")
+    install("faulty_backends")
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,regex_bpe,reports")
 
     def execute(fault, *steps):
         lines = ["  before: {backend: utf8_bytes}"]

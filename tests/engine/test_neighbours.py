@@ -13,8 +13,8 @@ KINDS = ("bincount", "sum", "count_ids", "arithmetic", "folder", "logarithm", "l
 
 @pytest.mark.slow
 def test_patches_change_no_neighbours_number(write_config, corpus, install, monkeypatch):
-    install("harmful_backends")
-    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,harmful_backends,metrics,regex_bpe,reports")
+    install("faulty_backends")
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,regex_bpe,reports")
 
     def good_cells(harmful, workers):
         """Return the cells of two good tokenizers behind some harmful ones."""

@@ -1,4 +1,4 @@
-"""Made-up runs, and the answer that each should give (``tests/report/answers``): ``python tests/helpers/answer_runs.py``."""
+"""Made-up runs, and the answer that each should give (``tests/report/answers.txt``): ``python tests/helpers/answer_runs.py``."""
 
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
 
-FOLDER = Path(__file__).parents[1] / "report" / "answers"
+FILE = Path(__file__).parents[1] / "report" / "answers.txt"
 DOCUMENTS = 40
 
 METRICS = {
@@ -245,7 +245,11 @@ def text_of(name):
     return "\n".join([found.text, *lines]).strip("\n") + "\n"
 
 
+def written():
+    """Return the answers of the file by the name of their run."""
+    parts = FILE.read_text(encoding="utf-8").split("== ")[1:]
+    return {name: text.rstrip("\n") + "\n" for name, _, text in (part.partition("\n") for part in parts)}
+
+
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for name in RUNS:
-        (FOLDER / f"{name}.txt").write_text(text_of(name), encoding="utf-8")
+    FILE.write_text("\n".join(f"== {name}\n{text_of(name)}" for name in RUNS), encoding="utf-8")

@@ -253,13 +253,3 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    """Print what the benchmarks measured."""
-    session = config._benchmarksession
-    if not session.disabled and session.benchmarks:
-        from benchmarks.summary import tables
-
-        for line in tables(session.benchmarks):
-            terminalreporter.write_line(line)

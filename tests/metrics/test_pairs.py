@@ -1,22 +1,25 @@
-"""Paired differences, ranks with ties, and length beside a reference tokenizer."""
+"""Paired differences, ranks with ties, length beside a reference; premiums in the answer."""
 
 import csv
 import dataclasses
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from shared_fixtures import cell, problems
 
 import tokbench
-from tokbench.formats import html, markdown
 from tokbench.formats.csv import pairs_csv
-from tokbench.measuring.metric import CorpusStates, NotApplicable
+from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable, Role
 from tokbench.measuring.sums import Sums
+from tokbench.metrics.fairness.answer import premium_lines
 from tokbench.metrics.pairs import PairsMetric
-from tokbench.report.sections.pairs import sentence
-from tokbench.results.cells import Status
-from tokbench.statistics.jackknife import jackknife
+from tokbench.report.tables import CellTables
+from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.model import Results
+from tokbench.statistics.jackknife import jackknife, too_few
 from tokbench.tokenizers.options import Options
 
 THREE = (
@@ -58,8 +61,10 @@ def states(tokens, lost=None):
 
 def test_a_difference_by_hand():
     one, other = [90.0, 97, 95, 92, 94, 96] * 5 + [91, 93], [100.0] * 32
-    [found, whole] = PairsMetric(Options()).finish_corpus(states({"A": one, "B": other})).pairs
-    assert found.tokens == (int(sum(one)), 3200)
+    outcome = PairsMetric(Options()).finish_corpus(states({"B": other, "A": one}))
+    [found, whole] = outcome.pairs
+    assert (found.corpus, found.tokenizer, found.tokens, found.n) == ("c", "A", (int(sum(one)), 3200), 64)
+    assert {each["rank"] for (name, _), each in outcome.values.items() if name == "B"} == {Measured(2, 64)}
     ratio = sum(one) / 3200
     assert found.difference == pytest.approx(ratio - 1)
     low, high, _ = jackknife(np.array(one), np.array(other))
@@ -84,9 +89,15 @@ def test_ties_share_a_rank():
 
 def test_the_same_ratio_everywhere_is_certain():
     [double, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [20.0] * 32})).pairs
-    assert (double.p, double.differ, double.ci_low) == (0.0, True, None)
+    assert (double.p, double.differ, double.ci_low, double.ci_high) == (0.0, True, None, None)
     [equal, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
-    assert (equal.p, equal.differ) == (1.0, False)
+    assert (equal.p, equal.p_holm, equal.differ) == (1.0, 1.0, False)
+
+
+@pytest.mark.parametrize(("margin", "rank"), [(0.0, 2), (0.005, 2), (0.0051, 1)])
+def test_less_than_the_margin_shares_a_rank(margin, rank):
+    near = states({"A": [1000.0] * 32, "B": [1005.0] * 32})._replace(margin=margin)
+    assert PairsMetric(Options()).finish_corpus(near).values["B", "g"]["rank"].value == rank
 
 
 def test_who_loses_more_than_a_thousandth_has_no_rank():
@@ -99,9 +110,10 @@ def test_who_loses_more_than_a_thousandth_has_no_rank():
 
 @pytest.mark.parametrize(("documents", "ranked"), [(9, False), (10, True)])
 def test_few_documents_have_no_rank(documents, ranked):
-    few = [10.0] * documents + [0.0] * (32 - documents)
+    few = [1.0] * documents + [0.0] * (32 - documents)
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
     assert (bool(outcome.pairs), isinstance(outcome.values["A", "g"]["rank"], NotApplicable)) == (ranked, not ranked)
+    assert ranked or too_few(9, 9) == outcome.values["A", "g"]["rank"].reason
 
 
 def test_many_comparisons_ask_more_of_each():
@@ -152,8 +164,119 @@ def test_a_reference_that_loses_text_is_no_reference(write_config):
     assert cell(results, "bytes", "nsl").reason.startswith("few is lossy: ")
 
 
-def test_reports_say_it_in_words(results):
-    found = pair(results, "bytes", "utf-16", "*")
-    text, page = markdown.render(results), html.render(results)
-    assert sentence(found).split(" [")[0] in page
-    assert "utf-16 = again = code-points; 2. bytes" in text.replace("\\", "")
+METRICS = {
+    "exact": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
+    "ratio": MetricInfo(family="c", direction="higher", role=Role.TEXT_PER_TOKEN),
+    "price": MetricInfo(family="f", direction="lower", role=Role.PREMIUM),
+    "gini": MetricInfo(family="f", direction="lower", role=Role.INEQUALITY),
+}
+
+
+def number(tokenizer, metric, value, group=WHOLE, spread=0.01, n=40, corpus="c"):
+    if value is None:
+        return Cell(tokenizer, corpus, group, metric, status=Status.NOT_APPLICABLE, reason="lost")
+    low, high = (value - spread, value + spread) if spread else (None, None)
+    return Cell(tokenizer, corpus, group, metric, value, ci_low=low, ci_high=high, n=n)
+
+
+def results_premium(premiums, gini, *, ratios=(), reference="en", metrics=METRICS, **more):
+    """Results of one corpus from premiums by tokenizer and language, Gini coefficients, and bytes per token."""
+    languages = list(dict.fromkeys(group for values in premiums.values() for group in values))
+    cells = [
+        number(name, "ratio", value, group) for name, value in dict(ratios).items() for group in [WHOLE, *languages]
+    ]
+    for name, values in premiums.items():
+        cells += [
+            number(name, "price", value, group, **({"spread": 0} if group == reference else {}) | more)
+            for group, value in values.items()
+        ]
+        whole = None if None in values.values() else sum(values.values()) / len(values)
+        cells += [number(name, "price", whole, **more), number(name, "gini", gini.get(name), **more)]
+        cells += [number(name, "exact", 1.0, group) for group in [WHOLE, *languages]]
+    return Results(
+        name="r",
+        corpora={"c": CorpusInfo(groups=dict.fromkeys(languages, 40), parallel=True, reference=reference)},
+        tokenizers={name: TokenizerInfo(backend="b", vocab_size=9) for name in premiums},
+        metrics=metrics,
+        cells=cells,
+    )
+
+
+def said(*given, **more):
+    lines = list(premium_lines(CellTables(results_premium(*given, **more))))
+    assert [line.label for line in lines] in ([], ["Languages"])
+    assert all(line.sentences for line in lines)
+    return [sentence for line in lines for sentence in line.sentences]
+
+
+A = {"en": 1, "de": 1.3, "am": 5.62}
+B = {"en": 1, "de": 1.1, "am": 2.5}
+
+
+def test_the_best_tokenizer_says_what_each_language_costs_and_the_most_equal_is_named():
+    [sentence] = said({"a": A, "b": B}, {"a": 0.4, "b": 0.1}, ratios={"a": 4, "b": 3})
+    assert sentence == (
+        "English 1.00 · German 1.30 [1.29, 1.31] · Amharic 5.62 [5.61, 5.63] (a); most equal: b, Gini 0.10 [0.09, 0.11]."
+    )
+
+
+def test_without_a_ranking_it_is_the_tokenizer_with_the_lowest_premiums():
+    assert "(b); most equal: b" in said({"a": A, "b": B}, {"a": 0.4, "b": 0.1})[0]
+
+
+def test_a_best_tokenizer_without_premiums_leaves_the_place_to_the_next():
+    lost = dict.fromkeys(A) | {"en": 1}
+    assert "Amharic 2.50 [2.49, 2.51] (b)" in said({"a": lost, "b": B}, {"b": 0.1}, ratios={"a": 4, "b": 3})[0]
+    assert said({"a": lost}, {}, ratios={"a": 4}) == []
+
+
+def test_languages_without_a_premium_are_named_and_groups_of_no_language_by_their_own_name():
+    [sentence] = said({"a": A | {"de": None}}, {}, ratios={"a": 4})
+    assert sentence == "English 1.00 · Amharic 5.62 [5.61, 5.63] (a); no premium for German."
+    names = {"x-1": 1, "x-3": 3.0, "x-2": 2.0, "x-4": None}
+    [sentence] = said({"a": names}, {}, ratios={"a": 4}, reference="x-1", spread=0)
+    assert sentence == "x-1 1.00 · x-2 2.00 · x-3 3.00 (a); no premium for x-4."
+    many = {f"x-{k}": 1 + k for k in range(-3, 4)}
+    [sentence] = said({"a": many}, {}, ratios={"a": 4}, reference="x-9")
+    assert sentence.startswith("x-9 = 1: ")
+
+
+@pytest.mark.parametrize(("more", "names"), [(0, 6), (1, 5)])
+def test_of_many_languages_the_cheapest_and_the_dearest_are_named(more, names):
+    groups = ["en", "de", "fr", "es", "ru", "hi", "th"][: 6 + more]
+    [sentence] = said({"a": {group: 1 + k for k, group in enumerate(groups)}}, {}, ratios={"a": 4})
+    shown = sentence.partition(" (a)")[0].split(" · ")
+    assert (len([one for one in shown if one != "…"]), "…" in shown) == (names, bool(more))
+    assert [one.split()[0] for one in (shown[0], shown[-1])] == ["English", {0: "Hindi", 1: "Thai"}[more]]
+
+
+def test_a_reference_that_is_not_among_them_is_named():
+    groups = {"de": 0.7, "fr": 0.8, "es": 0.9, "en": 1, "ru": 1.1, "hi": 1.2, "th": 1.3}
+    [sentence] = said({"a": groups}, {}, ratios={"a": 4})
+    assert sentence.startswith("English = 1: German 0.70 [0.69, 0.71] · French")
+
+
+@pytest.mark.parametrize(
+    ("gini", "named"),
+    [
+        ({"a": 0.1, "b": 0.4}, "most equal: a, Gini 0.10"),
+        ({"a": 0.1, "b": 0.11, "c": 0.4}, "most equal: a and b tie, Gini 0.10"),
+        ({"a": 0.1}, ""),
+    ],
+)
+def test_who_is_most_equal_needs_others_and_evidence(gini, named):
+    [sentence] = said(dict.fromkeys(gini, A), gini, ratios=dict.fromkeys(gini, 4))
+    assert ("most equal" in sentence) == bool(named)
+    assert named in sentence
+
+
+@pytest.mark.parametrize(("n", "few"), [(9, True), (10, False)])
+def test_few_documents_claim_nothing(n, few):
+    [sentence] = said({"a": A, "b": B}, {"a": 0.4, "b": 0.1}, spread=0, n=n)
+    assert ("no intervals: " in sentence) == ("9 documents are too few" in sentence) == few
+    one = results_premium({"a": A}, {}, ratios={"a": 4}, spread=0, n=40)
+    one.cells = [replace(cell, n=n) if cell.group == "am" else cell for cell in one.cells]
+    assert (
+        any("no intervals" in sentence for line in premium_lines(CellTables(one)) for sentence in line.sentences) == few
+    )
+    assert "most equal" not in sentence

@@ -1,4 +1,4 @@
-"""Results in a notebook: three lines, a small page, styled tables, and charts, by the rules of the report."""
+"""Results and own metrics in a notebook, by the rules of the report."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from every_section import put_sizes
 from report_data import HOSTILE, build
 
+import tokbench
 from tokbench.foundation.errors import InputError
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.charts.heat import heat_map
@@ -98,17 +100,6 @@ def texts(markup: str) -> list[str]:
     return [text.text for text in ET.fromstring(markup).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_repr_is_three_lines(hostile):
-    lines = repr(hostile).splitlines()
-    assert len(lines) == 3
-    assert "12 of 21 tokenizers" in lines[0]
-    assert lines[1].startswith("For 9 languages and 12 texts, ")
-    assert "o200k uses the fewest tokens: 3.78 bytes per token" in lines[1]
-    assert ".table('compression_ratio')" in lines[2]
-    assert all(line.isprintable() and len(line) <= 200 for line in lines)
-    assert len(repr(NotebookResults(name="empty")).splitlines()) == 3
-
-
 def test_the_page_of_a_notebook_is_small_and_inert(hostile):
     page = hostile._repr_html_()
     assert 2_000 < len(page.encode()) < 20_000
@@ -180,3 +171,48 @@ def test_the_curve_has_every_line():
     assert len(drawn(results.plot.curve(group="en"))) == 1
     with pytest.raises(InputError, match="'d'"):
         results.plot.curve("d")
+
+
+BYTES = tokbench.load("utf8_bytes")
+
+
+@tokbench.metric(unit="ids/word")
+def ids_a_word(text, ids):
+    """Ids for a word."""
+    return len(ids), len(text.split())
+
+
+def test_it_is_a_ratio_of_sums_with_the_interval_of_the_jackknife():
+    texts = [f"{'a' * k} bc {'d' * (k % 5)}" for k in range(1, 41)]
+    table = ids_a_word.on(texts, {"bytes": BYTES, "units": tokbench.load("utf16_units")})
+    assert table.columns.tolist() == ["tokenizer", "ids_a_word", "ci_low", "ci_high", "unit", "n"]
+    row = table.iloc[0]
+    ids, words = (np.array(column, float) for column in np.array([ids_a_word(text, text.encode()) for text in texts]).T)
+    assert row.ids_a_word == pytest.approx(ids.sum() / words.sum())
+    without = np.array([(ids.sum() - i) / (words.sum() - w) for i, w in zip(ids, words, strict=True)])
+    error = np.sqrt(39 / 40 * ((without - without.mean()) ** 2).sum())
+    assert row.ci_high - row.ci_low == pytest.approx(2 * 2.02 * error, rel=0.1)
+    assert (row.unit, row.n) == ("ids/word", 40)
+    assert ids_a_word.__doc__ == "Ids for a word."
+
+
+def test_a_plain_number_is_averaged_and_tokenizers_may_be_given():
+    @tokbench.metric()
+    def length(text, ids):
+        return len(ids)
+
+    table = length.on(["a", "abc"], {"mine": BYTES})
+    assert table.to_dict("records") == [
+        {"tokenizer": "mine", "length": 2.0, "ci_low": None, "ci_high": None, "unit": "", "n": 2}
+    ]
+
+
+def test_what_it_cannot_use_is_refused():
+    @tokbench.metric()
+    def wrong(text, ids):
+        return "many"
+
+    with pytest.raises(InputError, match="wrong gave 'many'"):
+        wrong.on(["a"], {"bytes": BYTES})
+    with pytest.raises(InputError, match="wrong needs a document at least"):
+        wrong.on([], {"bytes": BYTES})

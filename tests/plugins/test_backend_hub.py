@@ -12,7 +12,6 @@ from loopback_hub import COMMIT, OLD, serving
 import tokbench
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import Grammar
-from tokbench.serve.catalogue import TokenizerCatalogue
 
 pytestmark = pytest.mark.skipif(find_spec("huggingface_hub") is None, reason="needs huggingface_hub")
 
@@ -174,14 +173,6 @@ def test_commands_take_names_of_the_hub(call, tmp_path):
     assert (notes["a"].endswith(COMMIT), notes["b"].endswith(OLD)) == (True, True)
 
 
-@pytest.mark.packages
-@pytest.mark.slow
-def test_adapt_takes_names_of_the_hub(call, tmp_path):
-    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
-    done = call("-m", "tokbench", "adapt", "org/plain", "--text", "text.txt", "--add", "2", "-o", "adapted")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_file_or_folder_precedes_a_name_of_the_hub(tmp_path):
     grammar = Grammar(load_registry(), tmp_path)
     assert grammar.resolve("org/name") == ("hf", {"name": "org/name"})
@@ -190,12 +181,6 @@ def test_file_or_folder_precedes_a_name_of_the_hub(tmp_path):
     for other in ("org/name/more", "../name", "/name", "name"):
         with pytest.raises(tokbench.InputError):
             grammar.resolve(other)
-
-
-def test_page_takes_names_of_the_hub():
-    catalogue = TokenizerCatalogue()
-    assert [catalogue.recipe(name).backend for name in ("org/name", "hf:org/name@v1")] == ["hf", "hf"]
-    catalogue.close()
 
 
 def test_one_revision_is_enough():

@@ -106,20 +106,6 @@ def test_trained_ranks_give_the_ids_of_their_trainer():
     assert [tokenizer.token_bytes(i) for i in range(256, 500)] == [reference.token_bytes(i) for i in range(256, 500)]
 
 
-def test_saving_and_loading(tmp_path):
-    tokenizer = train(TEXTS * 3, 300, pattern="gpt2")
-    path = tmp_path / f"x{tokenizer.file_suffix}"
-    tokenizer.save(path)
-    loaded = load(path=path)
-    assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["x.tiktoken", "x.tiktoken.pattern"]
-    again = tmp_path / "again.tiktoken"
-    loaded.save(again)
-    assert again.read_bytes() == path.read_bytes()
-    assert [load(path=again).encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
-    assert not [note for note in loaded.notes if "assumed" in note]
-
-
 def test_special_tokens_of_a_file(tmp_path):
     tokenizer = tiny(tmp_path, special_tokens={"<end>": 300})
     assert tokenizer.encode("<end>") == list(b"<end>")

@@ -76,15 +76,6 @@ def load(**options):
 
 
 @pytest.mark.slow
-def test_a_pipeline_has_every_capability(folder, trained):
-    tokenizer = load(path=folder)
-    texts = TEXTS + hostile() + ["<|end|> low<|end|>"]
-    assert [tokenizer.encode(text) for text in texts] == [trained.encode(text) for text in texts]
-    assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
-    assert (tokenizer.lossless, dict(tokenizer.special_ids), tokenizer.notes) == (True, {"<|end|>": 0}, ())
-
-
-@pytest.mark.slow
 def test_real_files_give_the_ids_of_the_library(data, tmp_path):
     from transformers import AutoTokenizer
 

@@ -12,7 +12,7 @@ from tokbench.measuring.metric import CorpusStates
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.answer.answer import answer_of
-from tokbench.report.answer.ranking import LOSSY, TRAINED, UNKNOWN, bars
+from tokbench.report.answer.ranking import LOSSY, TRAINED, UNKNOWN, Ranking, bars, rank
 from tokbench.report.answer.slices import Kind, TextGroup, amount, divide, kinds_of_text, text_slices
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig
@@ -157,14 +157,6 @@ def test_joined_groups_are_summed_and_have_one_interval():
     assert behind.low < behind.more < behind.high
 
 
-def test_stray_files_do_not_turn_the_answer():
-    found = answer_of(CellTables(answer_runs.stray()))
-    assert (found.ranking.ties, [each.group for each in found.left_out]) == (
-        ["a", "b"],
-        ["eo", "css", "html", "json", "yaml"],
-    )
-
-
 def test_copies_are_said_to_be_one_vocabulary():
     results = answer_runs.copies()
     said = [line.sentences for line in answer_of(CellTables(results)).lines]
@@ -172,11 +164,6 @@ def test_copies_are_said_to_be_one_vocabulary():
     for name in ("a", "copy"):
         results.tokenizers[name] = replace(results.tokenizers[name], sha256={"vocabulary": "ab"})
     assert "a and copy are the same vocabulary." in answer_of(CellTables(results)).sentences
-
-
-def test_copies_in_a_short_text_lack_no_interval():
-    results = answer_runs.made_up({"prose": {"de": {"a": 4.5, "copy": 4.5}}}, documents={"de": 3})
-    assert not any("No intervals" in sentence for sentence in answer_of(CellTables(results)).sentences)
 
 
 def changed(changes):
@@ -200,6 +187,7 @@ def lossy(group):
         ({("go", "ratio"): {"value": None}}, None),
         (lossy(WHOLE) | {("sql", "exact"): None}, UNKNOWN),
         (lossy(WHOLE) | lossy("go"), LOSSY),
+        (lossy(WHOLE) | lossy("go") | {("sql", "exact"): None}, LOSSY),
         ({("go", "ratio"): {"in_sample": 1.0}}, TRAINED),
     ],
 )
@@ -224,6 +212,41 @@ def test_bars_go_by_reason_and_then_by_number():
     ]
     assert [part.label for part in text_slices(tables, {}, "code")] == ["Python"]
     assert [part.label for part in text_slices(tables, {"prose": 1.0})] == ["German"]
+
+
+def test_a_bar_has_the_weighted_mean_its_standing_and_the_gravest_reason():
+    """Of c German is lost, and nothing is known of Python."""
+    rates = {"prose": {"de": {"a": 4.0, "b": 5.0, "c": 9.0}}, "code": {"python": {"a": 2.0, "b": 3.0, "c": 6.0}}}
+    results = answer_runs.made_up(rates, lost={("c", "prose"): 0.2}, weights={"prose": 1.0, "code": 3.0})
+    gone = {("c", "code", metric) for metric in ("exact", "lost", "errors")}
+    results.cells = [cell for cell in results.cells if (cell.tokenizer, cell.corpus, cell.metric) not in gone]
+    tables = CellTables(results)
+    ranking = answer_of(tables).ranking
+    shown = {bar.tokenizer: bar for bar in bars(tables, ranking)}
+    prose, code = (tables.cell("ratio", *place, "b").value for place in (("prose", "de"), ("code", "python")))
+    assert shown["b"].value == pytest.approx(prose**0.25 * code**0.75)
+    assert (shown["b"].standing, shown["c"].standing) == (ranking.standings[0], None)
+    assert shown["c"].reason == LOSSY
+
+
+def test_nobody_is_ranked_among_none():
+    tables = CellTables(answer_runs.one_language())
+    slices = answer_of(tables).slices
+    assert rank(tables, slices, []) == Ranking(slices, [])
+
+
+@pytest.mark.parametrize(("high", "tied"), [(4.49, False), (4.51, True)])
+def test_one_group_without_sums_goes_by_the_intervals_of_its_cells(high, tied):
+    results = answer_runs.made_up({"prose": {"de": {"a": 4.6, "b": 4.4}}})
+    ends = {"a": (4.5, 4.7), "b": (4.3, high)}
+    results.cells = [
+        replace(cell, ci_low=ends[cell.tokenizer][0], ci_high=ends[cell.tokenizer][1])
+        if cell.metric == "ratio"
+        else cell
+        for cell in results.cells
+    ]
+    results.states = RawStates([])
+    assert answer_of(CellTables(results)).ranking.of("b").tied == tied
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tokbench.results.cells import WHOLE
 from tokbench.studies.tokens.section import TokenViews
 
 webdriver = pytest.importorskip("selenium.webdriver")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_of_file]
 NAMES = "#overview-0 tbody th"
 MAPS = "#groups .heat"
 

@@ -14,7 +14,7 @@ from tokbench.report.answer.ranking import bars
 from tokbench.report.tables import CellTables
 from tokbench.results.states import RawStates
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_of_file]
 LANGUAGES = {
     "hi": {"a": 8.8, "b": 7.6, "a-long": 7.0},
     "sw": {"a": 4.1, "b": 4.0, "a-long": 4.3},
@@ -99,7 +99,6 @@ def without(results, groups=(), tokenizers=()):
     )
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("run", "chips", "groups", "tokenizers"),
     [
@@ -155,7 +154,6 @@ def test_the_link_has_the_chips_and_the_front_follows(browser):
     assert drawn(browser) == []
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(("languages", "buttons"), [(9, 0), (10, 1), (40, 1)])
 def test_more_than_twelve_chips_are_folded_to_one_line(browser, languages, buttons):
     """Beside the languages there are chips of two corpora and of the other's language."""
@@ -172,7 +170,6 @@ def test_more_than_twelve_chips_are_folded_to_one_line(browser, languages, butto
         assert "=" not in browser.current_url
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("word", "groups"), [("hi", ["hi"]), ("HI,sw", ["hi", "sw"]), ("chin", ["zh"]), ("-hi", ["sw", "zh"]), ("indi", [])]
 )

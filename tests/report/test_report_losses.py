@@ -12,7 +12,6 @@ from report_data import LOSSY as LOSSY_NAMES
 from report_data import build
 from rich.console import Console
 
-import tokbench
 from tokbench.formats import html, markdown
 from tokbench.measuring.family import described
 from tokbench.measuring.metric import Role
@@ -196,51 +195,6 @@ def test_the_scatter_leaves_out_who_loses_much():
     assert set(chart.left_out) == set(LOSSY_NAMES)
     assert drawn
     assert not set(drawn) & set(LOSSY_NAMES)
-
-
-RUN = """\
-schema: tokbench/1
-name: losses
-corpora:
-  languages: {source: text, path: "text/*.txt", document: line, parallel: true, reference: en}
-  code: {source: text, path: "code/*.py", group: python}
-tokenizers:
-  words: {backend: whitespace_words, train: {corpus: languages, vocab_size: 8}}
-  letters: {backend: codepoints, train: {corpus: languages, vocab_size: 12}}
-  bytes: {backend: utf8_bytes}
-  units: {backend: utf16_units}
-metrics: [compression, fertility, continued_words, strr, utf8, roundtrip, vocabulary, fairness, code]
-report: {formats: [csv]}
-"""
-TEXTS = {
-    "text/en.txt": "The cat sat on the mat in 1999 .\nA dog and a cat ate 12 fish .\nIt rains on  the sea\u3000today .\n",
-    "text/de.txt": "Die Katze saß 1999 auf der Matte .\nEin Hund und eine Katze aßen 12 Fische .\nEs regnet  am Meer .\n",
-    "code/one.py": "def add(first, second):\n    if first >= 10:\n        return first + second\n    return -1\n" * 9,
-}
-
-
-@pytest.mark.slow
-def test_a_real_run_has_no_lossy_winner_in_any_family(tmp_path):
-    for name, text in {**TEXTS, "run.yaml": RUN}.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    ran = tokbench.run(tmp_path / "run.yaml", workers=0)
-    tables = CellTables(ran)
-    would_have_won: set[str] = set()
-    for metric, corpus, group in sorted({(c.metric, c.corpus, c.group) for c in ran.cells}):
-        info, series = tables.metric(metric), tables.series(metric, corpus, group)
-        values = {name: cell.value for name, cell in series.cells.items() if cell.value is not None}
-        if info.direction == "none" or info.loss_cannot_help or len(values) < 2:
-            continue
-        lossy = {name for name in values if series.cells[name].lossy}
-        assert lossy == {"words", "letters"} & set(values), (metric, corpus, group)
-        assert not [name for name in lossy if series.cells[name].best]
-        assert not lossy & set(series.ranked()[: len(values) - len(lossy)]), "what is ranked comes first"
-        top = (max if info.direction == "higher" else min)(values.values())
-        if {name for name in values if values[name] == top} <= lossy:
-            would_have_won.add(info.family)
-    # In these families a tokenizer that loses text has the best raw value somewhere, so that this test can fail.
-    assert {"compression", "fertility", "vocabulary", "code"} <= would_have_won
 
 
 @pytest.mark.parametrize(("share", "mark"), [(1 / 2500, ""), (0.0099, ""), (0.01, "†")])

@@ -58,13 +58,6 @@ def cell(name: str, value: float, group: str = WHOLE, **other) -> Cell:
     return Cell(name, "c", group, "m", value, "u", value - 0.25, value + 0.25, **other)
 
 
-def test_best_follows_the_direction():
-    cells = [cell(name, value) for name, value in (("a", 1.0), ("b", 2.0), ("d", 3.0))]
-    assert best(run(*cells)) == {"d"}
-    assert best(run(*cells, direction="lower")) == {"a"}
-    assert best(run(*cells, direction="none")) == set()
-
-
 RETURNS = {"a": "lists", "b": "lists", "d": "arrays", "e": "arrays"}
 
 
@@ -159,27 +152,6 @@ BARE = {each.tokenizer: without_interval(each) for each in (A, B, C)}
 )
 def test_best_needs_evidence_and_a_rival(cells, expected):
     assert best(run(*cells)) == expected
-
-
-def test_lossy_numbers_come_last_without_a_colour():
-    cells = [
-        cell(name, value, group) for name, value in (("a", 1.0), ("b", 2.0), ("last", 9.0)) for group in (WHOLE, "g")
-    ]
-    for metric, value in (("roundtrip_exact", 0.4), ("lost_characters", 0.5)):
-        cells += [Cell("last", "c", group, metric, value, "share") for group in (WHOLE, "g")]
-    shown = run(*cells).series("m", "c")
-    assert best(run(*cells)) == {"b"}
-    assert shown.ranked() == ["b", "a", "last"]
-    assert shown.cells["last"].marks == "‡"
-    heat = heat_map(run(*cells), "c", "m")
-    assert [level for _, level in heat.rows[1].cells] == [LEVELS - 1, 0, None]
-
-
-def test_a_cell_without_a_value_has_a_word_and_a_reason():
-    unknown = TABLES.series("unk_rate", "pud").cells["cl100k"]
-    assert (unknown.text, unknown.value, unknown.title) == ("n/a", None, "this vocabulary has no unknown token")
-    assert TABLES.series("compression_ratio", "pud").cells["spm-broken"].text == "failed"
-    assert run(Cell("a", "c", "g", "m", 1.0)).series("m", "c").cells["a"].text == "not run"
 
 
 def test_the_overview_has_every_metric_with_a_number():

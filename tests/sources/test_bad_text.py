@@ -1,11 +1,10 @@
-"""Bad text: bytes that are not UTF-8, nulls, empty files, and what is no file."""
+"""Bad text, packed files and addresses: what is mended, counted or refused."""
 
-import json
+import gzip
 import os
 import socket
-import subprocess
-import sys
 
+import fsspec
 import pytest
 from shared_fixtures import problems
 
@@ -14,6 +13,7 @@ from tokbench.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
 from tokbench.sources.rows import RowFileOptions, RowFiles
 from tokbench.sources.text import TextOptions, TextSource
+from tokbench.text.opening import opened
 
 BAD = b"one\nb\xffad \xe2\x82\nthree\n"
 SENTENCE = b"# text = na\xff\n1\tna\xff\t_\tX\t_\t_\t0\troot\t_\t_\n"
@@ -158,25 +158,87 @@ def test_a_run_over_bad_text(write_config, tmp_path):
     assert results[0].corpora == results[1].corpora
 
 
-@pytest.mark.slow
-def test_the_option_is_in_the_identity(write_config, tmp_path):
-    write_bad_folder(tmp_path)
-    for errors in ("replace", "skip"):
-        config = write_config(f"  c: {{source: text, path: 'in/*.txt', document: line, errors: {errors}}}")
-        yielded = tokbench.run(config).corpora["c"]
-        assert (errors, yielded.bytes) == (errors, 40 * (18 if errors == "replace" else 12) + 160 + 4)
-    [problem] = problems(write_config("  c: {source: text, path: 'in/*.txt', document: line}"))
-    assert "de.txt:2:2: not UTF-8" in problem
+@pytest.fixture
+def memory():
+    """Return a function that keeps files in fsspec's file system in memory."""
+    system = fsspec.filesystem("memory")
+
+    def keep(**files):
+        for name, data in files.items():
+            system.pipe(f"/texts/{name.replace('_', '.')}", data)
+
+    yield keep
+    system.rm("/texts", recursive=True)
 
 
-@pytest.mark.slow
-def test_a_run_prints_the_notes(write_config, tmp_path):
-    write_bad_folder(tmp_path)
-    config = write_config("  c: {source: text, path: 'in/*.txt', errors: skip}", formats="[html, md]")
-    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "400"})
-    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    for place in ("de.txt:2:2", "fi.txt", "no.txt"):
-        assert place in done.stdout + done.stderr
-        assert place in report
-    assert json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+def test_a_run_over_addresses_is_one_over_files(tmp_path, memory, write_config):
+    files = {"en_txt": b"one\ntwo words\n", "nl_txt": "één\n".encode()}
+    memory(**files, other_md=b"not read")
+    for name, data in files.items():
+        (tmp_path / name.replace("_", ".")).write_bytes(data)
+    csv = []
+    for path in ("*.txt", "memory://texts/*.txt"):
+        config = write_config(
+            f"  c: {{source: text, path: '{path}', document: line}}", metrics="[compression, fertility]"
+        )
+        results = tokbench.run(config, tmp_path / "out", workers=0)
+        csv.append((tmp_path / "out" / "results.csv").read_bytes())
+    assert csv[0] == csv[1]
+    assert results.corpora["c"].groups == {"en": 2, "nl": 1}
+    assert results.corpora["c"].options["path"] == "memory://texts/*.txt"
+
+
+def test_the_folder_of_an_address_can_be_the_group(memory):
+    fsspec.filesystem("memory").pipe("/texts/de/1.txt", b"eins")
+    fsspec.filesystem("memory").pipe("/texts/en/1.txt", b"one")
+    memory()
+    source = TextSource(TextOptions(path="memory://texts/*/1.txt", group="{parent}"))
+    assert [(each.group, each.text) for each in source.documents()] == [("de", "eins"), ("en", "one")]
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("memory://texts/none*.txt", "no file matches; list what is there"),
+        ("gopher://host/a.txt", "Protocol not known: gopher"),
+    ],
+)
+def test_an_address_without_files(write_config, memory, path, told):
+    memory(a_txt=b"a")
+    [problem] = problems(write_config(f"  c: {{source: text, path: '{path}'}}"))
+    assert path in problem
+    assert told in problem
+
+
+zstandard = pytest.importorskip("zstandard")
+
+PACK = {".gz": gzip.compress, ".zst": zstandard.compress}
+
+
+@pytest.mark.parametrize(("suffix", "how"), [(".gz", "file"), (".zst", "line"), (".gz", "paragraph")])
+def test_texts_are_the_same_packed_or_not(tmp_path, suffix, how):
+    data = "één\r\ntwo\n\n\nthree\n".encode()
+    (tmp_path / f"nl.txt{suffix}").write_bytes(PACK[suffix](data))
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "nl.txt").write_bytes(data)
+    found = list(TextSource(TextOptions(path=tmp_path / "nl.*", document=how)).documents())
+    plain = list(TextSource(TextOptions(path=tmp_path / "plain" / "nl.txt", document=how)).documents())
+    assert [(each.text, each.group) for each in found] == [(each.text, each.group) for each in plain]
+    assert found[0].group == "nl"
+
+
+def test_frames_of_zstandard_are_one_file_and_a_part_of_one_is_none(tmp_path):
+    frames = [zstandard.compress(part) for part in (b"one", b"", b"three")]
+    (tmp_path / "x.zst").write_bytes(b"".join(frames))
+    with opened(tmp_path / "x.zst") as file:
+        assert file.read() == b"onethree"
+    (tmp_path / "x.zst").write_bytes(b"".join(frames)[:-3])
+    with pytest.raises(tokbench.InputError, match=r"x\.zst: is damaged"), opened(tmp_path / "x.zst") as file:
+        file.read()
+
+
+def test_a_language_without_data_is_told(write_config, tmp_path):
+    (tmp_path / "en.txt").write_text("a\n", encoding="utf-8")
+    (tmp_path / "fi.txt").write_text("\n", encoding="utf-8")
+    [line] = problems(write_config(corpora="  c: {source: text, path: '*.txt', groups: [en, sv]}"))
+    assert "*.txt' gives the group 'sv'; known: en, fi" in line

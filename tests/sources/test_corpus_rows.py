@@ -1,12 +1,19 @@
-"""Sources of rows: ``jsonl``, ``parquet`` and ``datasets``, and gold morphemes in all of them."""
+"""Sources of rows: tables, JSON Lines, Parquet, datasets, treebanks, and gold in all of them."""
 
+import csv
+import gzip
+import io
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tokbench
+from tokbench.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
 from tokbench.sources.rows import CsvOptions, RowFileOptions, RowFiles
+from tokbench.text.gold import AlignmentError, align
 
 ROWS = [
     {"id": "x", "text": "unkind words!", "lang": "en", "pieces": [["un", "kind"], ["word", "s"], ["!"]]},
@@ -142,3 +149,144 @@ def test_a_dataset_that_is_not_as_asked(saved):
         rows_of(path=saved / "none")
     with pytest.raises(ValueError, match="give either path"):
         DatasetsOptions(path=saved / "one", name="some/thing")
+
+
+TEXTS = ["née; an egg", 'two\nlines, and a "quote"', "a\ttab"]
+
+
+def table(path, encoding="utf-8", **form):
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, **form)
+    writer.writerow(["id", "text"])
+    writer.writerows(enumerate(TEXTS))
+    path.write_bytes(buffer.getvalue().encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "options"),
+    [
+        ("plain.csv", {}, {}),
+        ("tabs.tsv", {"delimiter": "\t"}, {}),
+        ("excel-utf8.csv", {"encoding": "utf-8-sig", "delimiter": ";"}, {}),
+        ("excel-unicode.csv", {"encoding": "utf-16", "delimiter": "\t"}, {}),
+        ("western.csv", {"encoding": "cp1252", "delimiter": ";"}, {"encoding": "cp1252"}),
+        ("bars.csv", {"delimiter": "|", "quotechar": "'"}, {"delimiter": "|", "quotes": "'"}),
+    ],
+)
+def test_tables_give_the_numbers_of_rows(tmp_path, name, form, options):
+    table(tmp_path / name, **form)
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    corpora = {
+        "csv": {"source": "csv", "path": tmp_path / name, "group": "a", **options},
+        "rows": {"source": "jsonl", "path": tmp_path / "r.jsonl", "group": "a"},
+    }
+    config = {"schema": "tokbench/1", "name": "t", "corpora": corpora, "tokenizers": {"b": "utf8_bytes"}}
+    results = tokbench.run(config | {"metrics": ["compression"]}, workers=0)
+    values = {name: [cell.value for cell in results.cells if cell.corpus == name] for name in corpora}
+    assert values["csv"] == values["rows"] != []
+    assert results.corpora["csv"].bytes == sum(len(text.encode()) for text in TEXTS) == results.corpora["rows"].bytes
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "where", "says"),
+    [
+        (b"text\na,b\n", {}, ":2", "as many fields"),
+        (b"text\n\xe9\n", {}, "", "encoding: cp1252"),
+        (b'text\n"a', {}, "", "not a table in CSV"),
+        (b"words\na\n", {}, ":2", "has no field 'text'"),
+    ],
+)
+def test_damaged_tables_are_refused(tmp_path, data, options, where, says):
+    (tmp_path / "t.csv").write_bytes(data)
+    with pytest.raises(tokbench.InputError) as caught:
+        list(RowFiles("csv", CsvOptions(path=tmp_path / "t.csv", **options)).documents())
+    [problem] = caught.value.problems
+    assert problem.where == f"{tmp_path / 't.csv'}{where}"
+    assert says in problem.message
+
+
+@pytest.mark.parametrize(("errors", "texts"), [("replace", ["na\ufffdve", "two"]), ("skip", ["nave", "two"])])
+def test_bad_bytes_of_a_table(tmp_path, errors, texts):
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "rows.csv").write_bytes(b"text,n\nna\xefve,1\ntwo,2\n")
+    source = RowFiles("csv", CsvOptions(path=tmp_path / "*.csv", errors=errors, group="all"))
+    assert [document.text for document in source.documents()] == texts
+    bad, empty = sorted(source.notes)
+    assert ("not UTF-8" in bad and bad.endswith("rows.csv:2"), empty.endswith("empty.csv")) == (True, True)
+
+
+GERMAN = """# newdoc id = d
+# sent_id = s1
+# text = Am Montag, né?
+1-2\tAm\t_\t_\t_\t_\t_\t_\t_\t_
+1\tAn\tan\tADP\t_\t_\t3\tcase\t_\t_
+2\tdem\tder\tDET\t_\t_\t3\tdet\t_\t_
+3\tMontag\tMontag\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No
+4\t,\t,\tPUNCT\t_\t_\t3\tpunct\t_\t_
+5\tné\tné\tINTJ\t_\t_\t3\tdiscourse\t_\tSpaceAfter=No
+5.1\tgell\tgell\tINTJ\t_\t_\t_\t_\t_\t_
+6\t?\t?\tPUNCT\t_\t_\t3\tpunct\t_\t_
+
+# text = Ja.
+1\tJa\tja\tINTJ\t_\t_\t0\troot\t_\tSpaceAfter=No
+2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
+"""
+
+
+def read(tmp_path, text, name="de.conllu", **options):
+    data = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return list(ConlluSource(ConlluOptions(path=tmp_path / "*.conllu*", **options)).documents())
+
+
+def refused_conllu(tmp_path, text):
+    with pytest.raises(tokbench.InputError) as caught:
+        read(tmp_path, text)
+    return str(caught.value).replace(f"{tmp_path}/", "")
+
+
+def spelled(document):
+    return [document.text[start:end] for start, end in document.gold.words]
+
+
+@pytest.mark.parametrize(("name", "ends"), [("de.conllu", "\n"), ("de.conllu.gz", "\r\n")])
+def test_surface_tokens_are_the_gold_words(tmp_path, name, ends):
+    first, second = read(tmp_path, GERMAN.replace("\n", ends), name)
+    assert (first.group, first.key, first.origin) == ("de", "s1", f"{name}:1")
+    assert spelled(first) == ["Am", "Montag", ",", "né", "?"]
+    assert first.gold.punctuation == (False, False, True, False, True)
+    assert first.gold.morphemes is None
+    # Without a sent_id the key is the sentence's number.
+    assert (second.key, second.origin, spelled(second)) == ("2", f"{name}:13", ["Ja", "."])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("3\tMontag\tMontag\tNOUN", "3\tMontag  Montag\tNOUN", "de.conllu:7: has 9 columns, CoNLL-U has 10"),
+        ("4\t,", "5\t,", "de.conllu:8: the id 5 is out of order after word 3; number the words 1, 2, 3"),
+        ("3\tMontag\tM", "3\tDienstag\tM", "de.conllu:7: the forms do not spell the line '# text = …': 'Dienstag' is not what follows in the text at character 4: 'Montag, né?'; correct one or the other"),
+        ("# text = Ja.", "# translit = Ja.", "de.conllu:13: the sentence has no line '# text = …'; add it"),
+        ("1\tJa\tja\t", "1-3\tJa.\t_\t_\t_\t_\t_\t_\t_\t_\n1\tJa\tja\t", "de.conllu:14: a multiword token up to word 3, but there are 2 words"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, says):
+    assert old in GERMAN
+    assert refused_conllu(tmp_path, GERMAN.replace(old, new)).startswith(says)
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("aé👍-", min_size=1, max_size=4), st.sampled_from(["", " ", "\u00a0", "  "])), max_size=8
+    )
+)
+def test_forms_are_found_whatever_white_space_there_is(parts):
+    text = "".join(form + space for form, space in parts)
+    spans = align(text, [form for form, _ in parts])
+    assert [text[start:end] for start, end in spans] == [form for form, _ in parts]
+    with pytest.raises(AlignmentError):
+        align(text, [*(form for form, _ in parts), "z"])
+    if parts:
+        with pytest.raises(AlignmentError):
+            align(text, [form for form, _ in parts[:-1]])

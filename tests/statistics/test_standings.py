@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tokbench.statistics.jackknife import interval
+from tokbench.statistics.jackknife import interval, spread
 from tokbench.statistics.sample_units import SampleUnits, unit_keys
 from tokbench.statistics.standings import (
     LEVEL,
@@ -13,6 +13,7 @@ from tokbench.statistics.standings import (
     GroupNumber,
     UnitSums,
     Verdict,
+    gap,
     leaders,
     places,
     standings,
@@ -183,6 +184,14 @@ def test_shares_of_losses_that_may_be_nothing_are_compared_by_their_difference()
     assert found(numbers, higher=False, margin=0.01) == {"none": "FIRST", "one": "UNSURE", "many": "BEHIND"}
     assert found({name: numbers[name] for name in ("one", "many")}, higher=False)["many"] == "BEHIND"
 
+    found_gap = gap(numbers["many"][0], numbers["one"][0])
+    left_out = [
+        (lost["many"].sum() - x - lost["one"].sum() + y) / 3900 for x, y in zip(lost["many"], lost["one"], strict=True)
+    ]
+    value = numbers["many"][0].value - numbers["one"][0].value
+    low, high = spread(np.array(left_out), SampleUnits.numbered(40)).ends(value)
+    assert (found_gap.low, found_gap.high) == pytest.approx((low, high))
+
 
 def test_who_follows_one_that_is_behind_is_behind():
     numbers = {"a": [number(TOKENS)], "b": [number(noisy(0.03, 0.001))], "wide": [number(noisy(0.04, 0.3))]}
@@ -210,3 +219,47 @@ def test_places_go_on_with_the_best_of_the_rest():
 def test_nobody_is_first_among_none():
     assert standings({}) == []
     assert found({"a": [GroupNumber(1.0)]}) == {"a": "FIRST"}
+
+
+def test_places_know_the_direction_the_margin_and_what_is_no_copy():
+    numbers = {"x": [GroupNumber(3.0, 3.0, 3.0)], "y": [GroupNumber(2.0, 2.0, 2.0)]}
+    assert places(numbers, higher=False) == {"y": 1, "x": 2}
+    few = {
+        "a": [GroupNumber(4.0, 4.0, 4.0)],
+        "b": [GroupNumber(3.99, 3.99, 3.99)],
+        "c": [GroupNumber(3.98, 3.98, 3.98)],
+    }
+    assert places(few) == {"a": 1, "b": 2, "c": 3}
+    assert places(few, margin=0.004) == {"a": 1, "b": 1, "c": 3}
+    noise = [number(TOKENS)], [number(TOKENS[::-1], BYTES[::-1])], [number(2 * TOKENS)]
+    assert places(dict(zip("abc", noise, strict=True))) == {"a": 1, "b": 1, "c": 3}
+
+
+@pytest.mark.parametrize(
+    ("larger", "smaller", "gap_of"),
+    [
+        ((0.5, 0.4, 0.6), (0.25, 0.2, 0.3), (1.0, 0.4 / 0.3 - 1, 2.0)),
+        ((0.5, 0.4, 0.6), (0.0, 0.0, 0.1), (math.inf, 0.3, 0.6)),
+        ((0.5, 0.0, 0.6), (0.25, 0.1, 0.3), (1.0, -0.3, 0.5)),
+        ((0.0, 0.0, 0.1), (0.0, 0.0, 0.2), (0.0, -0.2, 0.1)),
+        ((3.0, 2.0, 4.0), (4.0, 3.0, 5.0), (-0.25, -0.6, 1 / 3)),
+    ],
+)
+def test_a_gap_without_documents_by_hand(larger, smaller, gap_of):
+    found_gap = gap(GroupNumber(*larger), GroupNumber(*smaller))
+    assert (found_gap.more, found_gap.low, found_gap.high) == pytest.approx(gap_of)
+    assert (found_gap.p, found_gap.hypothesis) == (None, None)
+
+
+def test_several_groups_without_documents_are_no_evidence():
+    best, other = [GroupNumber(4.0, 4.0, 4.0), GroupNumber(9.0)], [GroupNumber(1.0, 1.0, 1.0), GroupNumber(1.0)]
+    _, second = standings({"a": best, "b": other}, [1, 1])
+    assert (second.gap, second.verdict) == (Gap(pytest.approx(5.0)), Verdict.OPEN)
+
+
+def test_copies_are_one_hypothesis_and_have_a_p_value():
+    one, other = (number(noisy(0.03, 0.1, seed)) for seed in (1, 2))
+    first, copy, else_ = (gap(number(TOKENS), each) for each in (one, one, other))
+    assert 0 < first.p < 1
+    assert first.hypothesis == copy.hypothesis != else_.hypothesis
+    assert first.hypothesis is not None

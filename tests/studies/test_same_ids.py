@@ -1,17 +1,11 @@
 """Tokenizers that are declared the same: compared on every document, and not ranked on speed if they differ."""
 
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 from shared_fixtures import cell, problems
 
 import tokbench
-from tokbench.engine.reports import report_of
-from tokbench.formats import html, markdown
-from tokbench.notebook.results import NotebookResults
-from tokbench.report.terminal import summary
+from tokbench.formats import markdown
 from tokbench.results.cells import Status
 from tokbench.studies.same_ids.block import DIFFERENCES, Difference, IdDifference
 from tokbench.studies.same_ids.compare import compare_group
@@ -80,17 +74,6 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty)
         assert speed.reason == "not ranked: its ids differ from first's in 5 of 60 documents"
         assert of(results, "first", metric).value > 0
     assert of(results, "second", "tokens").value == of(results, "first", "tokens").value
-
-
-def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path):
-    results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out", workers=0)
-    assert NotebookResults.read(tmp_path / "out" / "results.json") == results
-    row = r"| second | first | c | q | 5 | 30 | q.txt:6 | 5 | x5␣b␣ca | b·98 ␣·32 c·99 a·97 | b·98 ␣·32 a·97 c·99 |"
-    assert row in markdown.render(results)
-    assert "<bdi>b·98 ␣·32 a·97 c·99</bdi>" in html.render(results)
-    console = Console(width=120, file=io.StringIO())
-    summary(report_of(results), console)
-    assert "first: b·98 ␣·32 c·99 a·97; second: b·98 ␣·32 a·97 c·99." in " ".join(console.file.getvalue().split())
 
 
 def test_one_that_fails_is_not_verified(write_config, lines, faulty):

@@ -1,6 +1,6 @@
 """Latency and threads: engines of known cost are measured as they are.
 
-No test here depends on how fast the machine is: engines sleep on a clock of the test. ``tests/benchmarks`` has the
+No test here depends on how fast the machine is: engines sleep on a clock of the test. ``reports/benchmarks`` has the
 evidence on a real clock, in ``test_speed_evidence.py``.
 """
 

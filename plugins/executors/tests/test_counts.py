@@ -25,7 +25,7 @@ from tokbench_plugins.counts.read import read_counts
 README = Path(__file__).parents[2] / "tokbench_plugins" / "counts" / "README.md"
 WORDS = ["low", "lower", "new", "newer", "été", "東京", "12", "'s", "\n", "🎉", "Wide"]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_of_file]
 
 
 def recipe(name):

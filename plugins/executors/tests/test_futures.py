@@ -82,13 +82,14 @@ def test_a_worker_that_differs_is_an_error_before_anything_is_measured(answer, s
 
 @pytest.fixture
 def texts(tmp_path, install, monkeypatch):
-    install("faulty_backends", "harmful_backends", "slow_backends")
-    parts = "baselines,corpora,futures,faulty_backends,harmful_backends,metrics,naive_bpe,reports,slow_backends,speed"
+    install("faulty_backends")
+    parts = "baselines,corpora,futures,faulty_backends,metrics,naive_bpe,reports,speed"
     monkeypatch.setenv("TOKBENCH_PLUGINS", parts)
     for k in range(12):
         (tmp_path / f"t{k:02}.txt").write_text(f"a{'c' * k}\ntext {k} of all\n", encoding="utf-8")
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_threads_give_the_bytes_of_a_local_run_and_leave_no_process(tmp_path, write_config):
     config = write_config(tokenizers="  bytes: {backend: utf8_bytes}", metrics="[compression]")
@@ -124,6 +125,7 @@ def start(config, folder, call):
             return running, elsewhere.pop()
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 @pytest.mark.parametrize("library", EXECUTORS)
 def test_a_killed_worker_changes_no_byte(tmp_path, texts, write_config, monkeypatch, library):
@@ -144,6 +146,7 @@ def test_a_killed_worker_changes_no_byte(tmp_path, texts, write_config, monkeypa
     assert ended(worker)
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_nothing_is_left_of_a_run_that_is_killed(tmp_path, texts, write_config, monkeypatch):
     monkeypatch.setenv("ENCODED_TO", str(tmp_path / "record"))
@@ -155,6 +158,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(tmp_path, texts, write_config, 
     assert all(ended(pid) for pid in started)
 
 
+@pytest.mark.one_of_file
 @pytest.mark.slow
 def test_a_stranger_s_tokenizer_costs_its_own_cells(tmp_path, texts, write_config):
     harmful = "  bad: {backend: harmful, what: bincount}\n  crash: {backend: CrashesInEncode}\n"

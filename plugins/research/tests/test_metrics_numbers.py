@@ -1,15 +1,28 @@
-"""The family ``numbers``: hand-computed values, and what patterns dictate."""
+"""Numbers, morphology, usage and the tables of documents, by hand."""
 
+import csv
+import io
 import random
 
 import numpy as np
 import pytest
 from cutting import ByPattern
-from metric_views import metric, values, view
+from hypothesis import given
+from hypothesis import strategies as st
+from metric_views import Lossy, gold, look, metric, values, view
 
 import tokbench
+from tokbench.corpus.contract import Gold
+from tokbench.inspect.usage import corpus_use
 from tokbench.measuring.metric import NotApplicable
+from tokbench.measuring.word_units import NO_GOLD
+from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import jackknife
+from tokbench.tokenizers.curve import Curve
+from tokbench.tokenizers.merges import merge_order
+from tokbench_plugins.bpe import train
+from tokbench_plugins.bpe.tokenizer import BPETokenizer
+from tokbench_research.metrics.documents import COLUMNS
 from tokbench_research.metrics.numbers import LONGEST
 
 PER_LENGTH = 30
@@ -110,3 +123,152 @@ def test_consistency_has_the_interval_of_a_ratio():
     ends = jackknife(*(np.bincount(buckets, column, 32) for column in (alike, runs)))
     assert (got.ci_low, got.ci_high, got.no_interval) == ends
     assert got.ci_low < got.value < got.ci_high
+
+
+def test_boundaries_by_hand():
+    text = "The unkind dogs bark."
+    golds = [gold(text, "The", "un-kind", "dog-s", "bark", ".")]
+    found = values("morphology", look(b"The| unk|ind do|gs| bark.", golds=golds))
+    # Tokens meet after 'The', in 'unk|ind', in 'do|gs' and after 'dogs'; words meet in four places.
+    assert {name: value.value for name, value in found.items()} == {
+        "word_boundary_precision": 2 / 4,
+        "word_boundary_recall": 2 / 4,
+        "word_boundary_f1": 4 / 8,
+        "morpheme_boundary_precision": 0 / 2,
+        "morpheme_boundary_recall": 0 / 2,
+        "morpheme_boundary_f1": 0 / 4,
+        "morph_score": 0 / 2,
+    }
+    found = values("morphology", look(b"The |un|k|ind| dog|s bark.", b"a", golds=[*golds, gold("a", "a")]))
+    assert {name: value.value for name, value in found.items()} == {
+        "word_boundary_precision": 2 / 5,
+        "word_boundary_recall": 2 / 4,
+        "word_boundary_f1": 4 / 9,
+        "morpheme_boundary_precision": 2 / 3,
+        "morpheme_boundary_recall": 2 / 2,
+        "morpheme_boundary_f1": 4 / 5,
+        "morph_score": 2 / 2,
+    }
+    assert found["word_boundary_f1"].n == 2
+
+
+def test_the_morphscore_is_that_of_its_authors():
+    """Their rule on each word: left out if it is one token; 1 if the tokens before some cut spell the first part."""
+    words = ["un-do", "dog-s", "walk-ed", "re-run", "bark-ing"]
+    cuts = [b"un|do", b"dogs", b"wal|k|ed", b"rer|un", b"b|a|rking"]
+    scores = []
+    for word, cut in zip(words, cuts, strict=True):
+        tokens, (first, _) = cut.decode().split("|"), word.split("-")
+        if len(tokens) > 1:
+            scores.append(any("".join(tokens[:k]) == first for k in range(1, len(tokens))))
+    golds = [gold(word.replace("-", ""), word) for word in words]
+    found = values("morphology", look(*cuts, golds=golds))
+    assert found["morph_score"].value == sum(scores) / len(scores) == 2 / 4
+    assert found["morpheme_boundary_recall"].value == 2 / 5
+
+
+def test_the_unknown_token_finds_no_boundary():
+    golds = [gold("ab", "a", "b"), gold("az", "a", "z")]
+    found = values("morphology", look(b"ab", b"az", tokenizer=Lossy(), golds=golds))["word_boundary_recall"]
+    assert (found.value, found.n) == (1, 1)
+    found = values("morphology", look(b"az", tokenizer=Lossy(), golds=golds[1:]))
+    assert isinstance(found["word_boundary_f1"], NotApplicable)
+
+
+def test_without_gold_there_is_a_reason():
+    found = values("morphology", look(b"a| b"))
+    assert set(found.values()) == {NotApplicable(NO_GOLD)}
+    words_only = Gold(((0, 1), (2, 3)), (False, False))
+    found = values("morphology", look(b"a| b", golds=[words_only]))
+    assert found["word_boundary_f1"].value == 1
+    assert isinstance(found["morpheme_boundary_f1"], NotApplicable)
+
+
+MERGES = train(["the other brother bathes there, then they gather another feather " * 4], 300, None)
+
+
+def built_on_the_way(tokenizer, text):
+    """Every merge that is done, one by one, as the literature's loop does them; and the bytes it begins with."""
+    ids = list(text.encode())
+    counts = np.bincount(ids, minlength=tokenizer.vocab_size)
+    for rank, pair in enumerate(tokenizer.merges):
+        at = 0
+        while at < len(ids) - 1:
+            if (ids[at], ids[at + 1]) == pair:
+                ids[at : at + 2] = [256 + rank]
+                counts[256 + rank] += 1
+            at += 1
+    return counts
+
+
+@given(st.text("thebrofa ,n", max_size=60))
+def test_what_is_built_equals_the_merges_that_are_done(text):
+    tokenizer = BPETokenizer(MERGES, engine="python")
+    emitted = np.bincount(tokenizer.encode(text), minlength=tokenizer.vocab_size).astype(np.int64)
+    assert Curve(merge_order(tokenizer), emitted).built.tolist() == built_on_the_way(tokenizer, text).tolist()
+
+
+def test_the_made_ids_of_merges_are_found_by_their_bytes():
+    tokenizer = BPETokenizer.from_ranks({bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}, "gpt2")
+    order = merge_order(tokenizer)
+    assert (order.made.tolist(), order.parts.tolist()) == ([300, 301], [151, 150, 300, 222])
+
+
+def test_the_family_by_hand():
+    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")  # ab, abc
+    found = values("usage", view(tokenizer, "abc" * 5, "abcd" * 6))
+    # Emitted are abc and d; a, b, c and ab are only built.
+    assert {name: round(value.value * 258) for name, value in found.items()} == {
+        "usage_active": 2,
+        "usage_rare": 0,
+        "usage_scaffold": 4,
+        "usage_unseen": 252,
+    }
+
+
+def test_scaffold_is_what_is_built_most_and_hardly_emitted():
+    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")
+    use = corpus_use(tokenizer, ["abc" * 9, "bc"])
+    assert (use.documents, use.tokens) == (2, 11)
+    assert [(token.id, token.remark) for token in use.apart["scaffold"]] == [
+        (97, "built 9, emitted 0"),
+        (256, "built 9, emitted 0"),
+    ]
+
+
+CORPORA = "  sample: {source: sample, part: languages, parallel: true}"
+TOKENIZERS = "  bytes: {backend: utf8_bytes}\n  mine: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}"
+
+
+def run(write_config, folder=None):
+    config = write_config(CORPORA, TOKENIZERS, "[compression, fertility, roundtrip, documents]")
+    return tokbench.run(config, folder, workers=0, limit=4)
+
+
+def test_the_sums_of_the_rows_are_the_cells(write_config, tmp_path):
+    results = run(write_config, tmp_path / "out")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "documents.csv").read_text(encoding="utf-8"))))
+    assert tuple(rows[0]) == COLUMNS
+    cells = {(cell.tokenizer, cell.group, cell.metric): cell for cell in results.cells}
+    groups = dict(results.corpora["sample"].groups)
+    assert len(rows) == 2 * sum(groups.values())
+    for name in ("bytes", "mine"):
+        for group in [*groups, WHOLE]:
+            mine = [row for row in rows if row["tokenizer"] == name and group in (WHOLE, row["group"])]
+            totals = {column: sum(int(row[column]) for row in mine) for column in ("bytes", "words", "tokens")}
+            assert totals["tokens"] == cells[name, group, "tokens"].value
+            assert totals["bytes"] / totals["tokens"] == cells[name, group, "compression_ratio"].value
+            back = sum(row["exact"] == "true" for row in mine) / len(mine)
+            assert back == cells[name, group, "roundtrip_exact"].value
+            if group != WHOLE and cells[name, group, "words"].value is not None:
+                assert totals["words"] == cells[name, group, "words"].value
+    assert [int(row["document"]) for row in rows[: groups["en"]]] == list(range(1, groups["en"] + 1))
+
+
+def test_the_median_document_by_hand(write_config, tmp_path):
+    (tmp_path / "t.txt").write_text("".join("x" * k + "\n" for k in range(1, 22)), encoding="utf-8")
+    config = write_config(
+        "  c: {source: text, path: t.txt, document: line}", "  bytes: {backend: utf8_bytes}", "[documents]"
+    )
+    [cell] = [cell for cell in tokbench.run(config, workers=0).cells if cell.group == WHOLE]
+    assert (cell.metric, cell.value, cell.n, cell.ci_low) == ("median_compression", 1.0, 21, None)

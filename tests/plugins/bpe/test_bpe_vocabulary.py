@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.recovery.order import first_merges
@@ -11,13 +9,6 @@ from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
-
-
-@settings(deadline=None)
-@given(texts=st.lists(st.text(alphabet="ab c", max_size=60), max_size=5))
-def test_ranks_of_trained_merges_give_the_same_vocabulary(texts):
-    trained = Vocabulary.trained(train(texts, 320, "gpt2"))
-    assert vocabulary_of_ranks(trained.ranks) == trained
 
 
 def test_shuffled_bytes_and_gaps():

@@ -20,11 +20,10 @@ from tokbench.studies.vocabulary_size.advice import advise, enough_text, rounded
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.lines import Line, MixedLine, Mixture, mix, mixture_of, training_bytes
-from tokbench.studies.vocabulary_size.options import DEFAULT_MODELS, MODELS, Model
+from tokbench.studies.vocabulary_size.options import MODELS, Model
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4.0
 MODEL = Model(width=512, layers=6, context=512, tied=True)
-LARGER = Model(width=1024, layers=16, context=1024, tied=True)
 
 
 def counted(corpus, group, size, weight):
@@ -154,15 +153,6 @@ def test_the_cost_of_a_byte_by_hand():
     assert advice.best == 16000
 
 
-def test_the_range_is_near_the_least_cost():
-    smooth = {round(2 ** (k / 2)): 2.0 + 2.6 * (1 - 0.9 ** (k - 16)) for k in range(16, 33)}
-    [advice] = advised({"mine": {"prose": line_of(smooth)}}, model=LARGER)
-    costs = dict(zip(advice.sizes, advice.costs, strict=True))
-    near = [size for size, cost in costs.items() if cost <= 1.02 * min(costs.values())]
-    assert (advice.pick.low, advice.pick.high) == (near[0], near[-1]) == (8192, 23170)
-    assert costs[advice.pick.vocab_size] == advice.pick.cost == min(costs.values())
-
-
 @pytest.mark.parametrize(("reach", "inside"), [(1999, None), (2000, 2000), (7999, 4000), (8000, 8000), (16000, 8000)])
 def test_the_pick_inside_what_the_text_supports(reach, inside):
     """At these sizes a byte costs 14.3, 12.5, 11.7 and 14.3 MFLOPs."""
@@ -265,27 +255,3 @@ def test_adding_what_is_missing_leaves_nothing_missing(high):
 def test_confidence_falls_with_the_training_text(trained, begins):
     advice = of_model("1b", 30_000, 20_000, 80_000, inside=20_000)
     assert said([advice], trained={"prose": trained})[1][0].startswith(begins)
-
-
-def test_without_a_model_each_of_three_has_a_sentence():
-    advice = [
-        of_model(name, size, size, size, inside=size) for name, size in zip(DEFAULT_MODELS, (1, 2, 3), strict=True)
-    ]
-    sentences, _ = said(advice)
-    assert sentences[:3] == tuple(
-        f"Train mine with {size} tokens for {model} model."
-        for size, model in ((1, "a 125m"), (2, "a 1b"), (3, "an 8b"))
-    )
-    assert sentences[4] == "Least compute at use: 125m 1 · 1b 2 · 8b 3."
-    assert sum("not for the least loss" in sentence for sentence in sentences) == 1
-
-
-def test_the_pick_inside_the_text_is_shown_beside_one_beyond():
-    """Of three models, only the one whose pick the text does not support."""
-    advice = [
-        of_model("1b", 20_000, 9_000, 30_000, inside=20_000),
-        of_model("8b", 80_000, 60_000, 99_000, inside=28_000),
-    ]
-    sentences, _ = said(advice, trained={"prose": 2_999_300})
-    assert "Your text supports 29,993 tokens; the best of these: 8b 28,000 (as much compute as 80,000)." in sentences
-    assert "Your text supports 29,993 tokens." in said(advice[:1], trained={"prose": 2_999_300})[0]

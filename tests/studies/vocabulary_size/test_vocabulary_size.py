@@ -10,9 +10,8 @@ from shared_fixtures import problems
 
 import tokbench
 from tokbench.formats import html, markdown
-from tokbench.results.cells import WHOLE, Status
+from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
-from tokbench.studies.vocabulary_size import study
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLoss
 from tokbench.studies.vocabulary_size.csv import CURVE_COLUMNS
 from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
@@ -192,12 +191,6 @@ def test_reports_are_a_function_of_the_file(ran):
     assert f"{best.line} with about {best.pick.vocab_size:,} tokens" in text
 
 
-def test_without_a_study_there_is_none(write_config):
-    results = tokbench.run(write_config(), workers=0)
-    assert results.studies.get(VOCABULARY_SIZES) is None
-    assert "Vocabulary size" not in markdown.render(results)
-
-
 @pytest.mark.parametrize(
     ("parts", "place", "names"),
     [
@@ -229,18 +222,6 @@ def test_sizes_that_no_vocabulary_has(write_config):
     }
 
 
-def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
-    def broken(*_):
-        raise ValueError("no curve today")
-
-    monkeypatch.setattr(study, "cut", broken)
-    tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}\n  u: {backend: utf8_bytes}"
-    results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"), workers=0)
-    assert results.failed
-    assert results.notes == ["the study of vocabulary sizes: b: ValueError: no curve today"]
-    assert {cell.status for cell in results.cells if cell.metric != "unk_rate"} == {Status.OK}
-
-
 def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     results = tokbench.run(
         write_config(
@@ -259,22 +240,6 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
     study = results.studies.get(VOCABULARY_SIZES)
     assert (study.advice, study.best, study.left_out) == ([], None, {"bad": "its ids are not known for every text"})
-
-
-def test_weights_of_the_configuration_turn_the_advice(write_config):
-    """A vocabulary of Thai and one of code, with text of both."""
-    corpora = (
-        "  thai: {source: sample, part: languages, groups: [th], holdout: 0.3}\n"
-        "  code: {source: sample, part: code, groups: [python], holdout: 0.5}"
-    )
-    tokenizers = "".join(
-        f"  of-{name}: {{backend: regex_bpe, pattern: gpt4, train: {{corpus: {name}, vocab_size: 500}}}}\n"
-        for name in ("thai", "code")
-    )
-    extra = "weights: {thai: 1, code: 9}\nstudy: {vocabulary: {model: {width: 64, layers: 2, context: 128}}}\n"
-    results = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0)
-    found = results.studies.get(VOCABULARY_SIZES)
-    assert (found.weights, found.best.line) == ({"thai": 0.1, "code": 0.9}, "of-code")
 
 
 @pytest.mark.parametrize(("share", "mark"), [(0.0099, ""), (0.01, "†")])

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import hungry_trainers
+import faulty_backends
 import pytest
 
 import tokbench
@@ -68,7 +68,7 @@ report: {formats: [md]}
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is told on Linux alone")
 def test_memory_of_trainings_is_measured_and_written(install, tmp_path):
-    install("hungry_trainers")
+    install("faulty_backends")
     lines = "".join(f"{number} {'low lower lowest ' * 60}\n" for number in range(3000))
     (tmp_path / "all.txt").write_text(lines, encoding="utf-8")
     (tmp_path / "run.yaml").write_text(CONFIG, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_memory_of_trainings_is_measured_and_written(install, tmp_path):
     values = {(cell.tokenizer, cell.metric): cell for cell in results.cells}
     for name in ("all", "half"):
         training = results.tokenizers[name].train
-        expected = hungry_trainers.BYTES_EACH * training.bytes / MB
+        expected = faulty_backends.BYTES_EACH * training.bytes / MB
         assert values[name, "train_memory_mb"].value == training.memory_mb == pytest.approx(expected, rel=0.4)
     assert values["half", "train_memory_slope"].value == values["all", "train_memory_slope"].value
     written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))

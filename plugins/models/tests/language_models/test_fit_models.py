@@ -14,7 +14,7 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Corpus, fingerprint
-from tokbench.formats import html, markdown
+from tokbench.formats import html
 from tokbench.foundation.errors import InputError
 from tokbench.results.cells import Status
 from tokbench.tokenizers.batch import encode_batch
@@ -158,13 +158,6 @@ def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeyp
     assert not any(each.startswith("training models") for each in first.from_store)
     assert second.frame.to_csv() == results.frame.to_csv()
     assert second.studies.get(BITS_PER_BYTE) == results.studies.get(BITS_PER_BYTE)
-
-
-def test_the_report_has_its_section(results):
-    assert 'id="bits-per-byte"' in html.render(results)
-    text = markdown.render(results)
-    assert "## Bits per byte\n\n### On c\n" in text
-    assert "| bytes | no training text |" in text
 
 
 def test_the_block_tells_how_well_the_text_feeds_the_ids(results):

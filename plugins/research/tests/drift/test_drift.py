@@ -1,4 +1,4 @@
-"""Drift: three conversations by hand, and brute force with the libraries' own calls."""
+"""Drift of conversations, spans and streams."""
 
 import json
 from collections import Counter
@@ -19,6 +19,7 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_research.metrics.drift.appends import Windows, cuts_of
 from tokbench_research.metrics.drift.conversations import conversation, message_text
 from tokbench_research.metrics.drift.drift import SPEC, Drift
+from tokbench_research.metrics.drift.shown import spans_of
 
 DOUBLES = BPETokenizer([(97, 97), (256, 256)])  # aa, aaaa
 CHATS = [document.text for document in SampleSource(SampleOptions(part="conversations")).documents()]
@@ -241,3 +242,70 @@ def test_a_run_of_the_suite(tmp_path):
 def test_vocabularies_in_the_form_of_their_own_model(vocabulary, template, drifted):
     state = state_of(tokbench.load("splintr", vocabulary=vocabulary), CHATS)
     assert (total(state, f"drifted_{template}"), total(state, f"turns_{template}")) == (drifted, 165)
+
+
+RARE = "\U00012345"  # a sign of cuneiform, which no vocabulary has as one token
+
+
+def parts(tokenizer, text):
+    ids, starts, ends = tokenizer.encode_with_spans(text)
+    assert list(ids) == list(tokenizer.encode(text))
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+@pytest.mark.usefixtures("tiktoken_files")
+def test_tiktoken():
+    tokenizer = tokbench.load("tiktoken", encoding="cl100k_base")
+    assert parts(tokenizer, "Hello world") == ["Hello", " world"]
+    assert parts(tokenizer, "") == []
+    # The three tokens of one character: the first two end where it begins, and the last one has all of it.
+    assert parts(tokenizer, "a🤷b") == ["a", "", "", "🤷", "b"]
+
+
+def test_tekken():
+    pytest.importorskip("tokbench_engines")
+    tokenizer = tokbench.load("mistral", vocabulary="tekken_240911")
+    assert parts(tokenizer, "Hello world") == ["Hello", " world"]
+    assert min(tokenizer.encode_with_spans("Hello").ids) >= 1000
+
+
+def test_two_engines_with_the_vocabulary_of_t5(data):
+    google = tokbench.load("sentencepiece", path=data / "spm" / "t5_base.model")
+    face = tokbench.load("huggingface", path=data / "hf" / "t5-small.tokenizer.json")
+    text = "Hello world, é"
+    assert google.encode(text) == face.encode(text)
+    assert parts(google, text) == ["Hello", " world", ",", " ", "é"]
+    # tokenizers leaves out spaces, and gives one that is a token of its own the character after it.
+    assert parts(face, text) == ["Hello", "world", ",", "é", "é"]
+    assert spans_of(google, text) == (5, 5, 5)
+    assert spans_of(face, text) == (3, 4, 5)
+
+
+def test_offsets_that_are_trimmed(data):
+    tokenizer = tokbench.load("huggingface", path=data / "hf" / "roberta-base.tokenizer.json")
+    assert parts(tokenizer, "Hello  world") == ["Hello", "", "world"]
+    assert spans_of(tokenizer, "Hello  world") == (1, 3, 3)
+
+
+def test_a_dummy_prefix_is_no_text_of_the_first_token():
+    pytest.importorskip("tokbench_engines")
+    tokenizer = tokbench.load("mistral", vocabulary="v3")
+    assert parts(tokenizer, "Hello world") == ["Hello", " world"]
+    assert spans_of(tokenizer, "Hello world") == (2, 2, 2)
+    # Bytes of a character are no text of their own.
+    assert spans_of(tokenizer, RARE).tokens == 1
+
+
+def test_splintr_shows_what_is_left_at_the_end():
+    tokenizer = tokbench.load("splintr", vocabulary="llama2")
+    ids = tokenizer.encode(f"a {RARE}")
+    assert "".join(tokenizer.decode_stream(ids)) == f"a {RARE}"
+    assert list(tokenizer.decode_stream(ids[:-1]))[-1].endswith("\ufffd")
+
+
+def test_tokenizers_keeps_what_is_left_at_the_end():
+    tokenizer = tokbench.train("huggingface", ["né"], 260)
+    ids = tokenizer.encode(f"né {RARE}")
+    assert "".join(tokenizer.decode_stream(ids)) == f"né {RARE}"
+    assert "".join(tokenizer.decode_stream(ids[:-1])) == "né "
+    assert tokenizer.decode(ids[:-1]).endswith("\ufffd")

@@ -1,4 +1,4 @@
-"""Evidence for the numbers of speed. Run with ``pytest tests/benchmarks/test_speed_evidence.py --benchmark-enable``.
+"""Evidence for the numbers of speed. Run with ``pytest reports/benchmarks/test_speed_evidence.py --benchmark-enable``.
 
 The machine must have nothing else to do. The record of each benchmark says what was found (``--benchmark-json FILE``).
 """

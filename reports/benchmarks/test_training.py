@@ -1,4 +1,4 @@
-"""Training byte-level BPE against other libraries, in turns. ``pytest tests/benchmarks --benchmark-enable`` says it all."""
+"""Training byte-level BPE against other libraries, in turns. ``pytest reports/benchmarks --benchmark-enable`` says it all."""
 
 from __future__ import annotations
 

@@ -1,0 +1,192 @@
+"""Pin the tokenizers of a configuration: from the YAML to the content of a lock."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tokbench.config.overrides import Overrides
+from tokbench.config.read import read_config
+from tokbench.config.suites import find_config
+from tokbench.engine.check import check, worker_pool
+from tokbench.engine.prepare import train_all
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.measuring.job import TokenizerJob
+from tokbench.plugin import Failure, Progress
+from tokbench_identity.pins.encode import PlacedText, pin_texts, vocabulary_of
+from tokbench_identity.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, place_of
+
+if TYPE_CHECKING:
+    from tokbench.config.model import Config
+    from tokbench.foundation.store import Store
+    from tokbench.measuring.plan import Plan
+    from tokbench.measuring.prepared import PreparedTokenizer
+
+_BATCH_CHARS: Final = 1 << 20
+
+_READING: Final = "reading the vocabulary of"
+_ENCODING: Final = "encoding"
+
+
+class Request(NamedTuple):
+    """What to pin."""
+
+    config: Path
+    """A file, or the name of a suite."""
+    limit: int | None = None
+    """Per group; ``None`` for all."""
+    only: tuple[str, ...] = ()
+    """Empty for all tokenizers of the configuration."""
+
+    def read(self) -> Config:
+        """Read the configuration, without what pins do not need.
+
+        Raises:
+            InputError: no such file, or it is malformed.
+        """
+        config = read_config(self.config, Overrides(limit=self.limit, only=self.only))
+        config.metrics, config.formats, config.study, config.further = [], (), {}, {}
+        return config
+
+
+@dataclass
+class Opened:
+    """A configuration whose tokenizers are ready to encode its texts."""
+
+    plan: Plan
+    prepared: Sequence[PreparedTokenizer]
+    pool: WorkerPool
+    failures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ready(self) -> list[PreparedTokenizer]:
+        return [tokenizer for tokenizer in self.prepared if tokenizer.name not in self.failures]
+
+    def texts(self) -> Iterator[list[PlacedText]]:
+        """Yield the evaluated documents of all corpora in batches; equal places get numbers.
+
+        Raises:
+            InputError: a file cannot be read, or its text changed.
+        """
+        batch: list[PlacedText] = []
+        chars = 0
+        for name in self.plan.measured:
+            seen = Counter[str]()
+            for document in self.plan.corpora[name].evaluation():
+                place = place_of(name, document.group, document.key)
+                seen[place] += 1
+                again = f"#{seen[place]}" if seen[place] > 1 else ""
+                batch.append(PlacedText(place + again, document.text))
+                chars += len(document.text)
+                if chars >= _BATCH_CHARS:
+                    yield batch
+                    batch, chars = [], 0
+        if batch:
+            yield batch
+
+    def ask(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any]]:
+        for name, answer in self.pool.ask_each(jobs, step):
+            if isinstance(answer, WorkerDied):
+                self.failures[name] = answer.failure.reason
+            elif isinstance(answer, Failure):
+                self.failures[name] = answer.reason
+            else:
+                yield name, answer
+
+    def tokenizers(self) -> list[PinnedTokenizer]:
+        """Pin all that can be pinned; ``failures`` tells of the others."""
+        jobs = [TokenizerJob((tokenizer.name,), _READING, tokenizer.name, vocabulary_of) for tokenizer in self.ready]
+        vocabularies = dict(self.ask(jobs, "reading vocabularies"))
+        pins: dict[str, list[PinnedText]] = defaultdict(list)
+        for texts in self.texts():
+            place, step = f"{texts[0].place} to {texts[-1].place}", partial(pin_texts, texts)
+            jobs = [TokenizerJob((tokenizer.name,), _ENCODING, place, step) for tokenizer in self.ready]
+            for name, answer in self.ask(jobs, "encoding texts"):
+                pins[name] += answer
+        return [
+            PinnedTokenizer(
+                name=tokenizer.name,
+                backend=tokenizer.backend,
+                packages=packages(tokenizer),
+                options=tokenizer.planned.raw_options,
+                vocabulary=vocabularies[tokenizer.name],
+                texts=tuple(sorted(pins[tokenizer.name], key=lambda text: text.place)),
+            )
+            for tokenizer in self.ready
+        ]
+
+
+@contextmanager
+def opened(config: Config, progress: Progress, store: Store | None) -> Iterator[Opened]:
+    """Yield a configuration with its tokenizers loaded, or trained where it says so.
+
+    Raises:
+        InputError: something is wrong with the configuration.
+    """
+    with worker_pool(config, progress) as pool:
+        registry, plan, prepared = check(config, pool)
+        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan)))
+        failures = {tokenizer.name: tokenizer.reason for tokenizer in ready if tokenizer.failure}
+        yield Opened(plan, ready, pool, failures)
+
+
+class Pins(NamedTuple):
+    """The outcome of pinning."""
+
+    lock: Lock
+    failures: Mapping[str, str]
+
+
+def pin(request: Request, folder: Path, progress: Progress, store: Store | None = None) -> Pins:
+    """Encode all texts of a configuration with all its tokenizers, and pin the ids.
+
+    The path of the configuration in the lock starts from ``folder``.
+
+    Raises:
+        InputError: something is wrong with the configuration.
+    """
+    with opened(request.read(), progress, store) as run:
+        tokenizers = run.tokenizers()
+    lock = Lock(
+        configuration=_from_folder(request.config, folder),
+        python=platform.python_version(),
+        corpora=pinned_corpora(run.plan),
+        tokenizers=tuple(tokenizers),
+        limit=request.limit,
+        only=request.only,
+    )
+    return Pins(lock, run.failures)
+
+
+def pinned_corpora(plan: Plan) -> dict[str, PinnedCorpus]:
+    """Return the number of documents and the hash of each corpus."""
+    surveys = ((name, plan.surveys[name]) for name in plan.measured)
+    return {name: PinnedCorpus(sum(survey.groups.values()), survey.sha256) for name, survey in surveys}
+
+
+def packages(tokenizer: PreparedTokenizer) -> tuple[str, ...]:
+    """Return the packages of a tokenizer, each with its version."""
+    return tuple(f"{name} {_version(name)}" for name in tokenizer.planned.spec.requires)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _from_folder(config: Path, folder: Path) -> str:
+    if not config.exists():
+        find_config(config)
+        return str(config)
+    return Path(relpath(config, folder)).as_posix()

@@ -134,3 +134,10 @@ def test_require_sets_the_exit_code():
     shown = run(command, ["utf8_bytes", "utf16_units", "--require", "padding", "--json"])
     assert (shown.exit_code, json.loads(shown.stdout)["level"]) == (1, "none")
     assert run(command, ["utf8_bytes", "utf16_units"]).exit_code == 0
+
+
+def test_special_tokens_with_other_names_are_faults():
+    one, other = (Letters(unused=1, special=[name]) for name in ("<|im_end|>", "<|end_of_msg|>"))
+    found = compatible(one, other, TEXTS)
+    assert found.faults == ("id 128 is <|im_end|> in A, <|end_of_msg|> in B",)
+    assert [found.meets(level) for level in ("subset", "padding", "same")] == [True, False, False]

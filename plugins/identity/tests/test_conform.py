@@ -2,7 +2,9 @@
 
 import json
 import shlex
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -86,3 +88,10 @@ def test_kits_are_plain_json():
     with pytest.raises(tokbench.InputError):
         read_kit({"texts": []})
     assert conform(kit, lambda texts: [list(text.encode()) for text in texts]).conforms
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_program_of_the_page_conforms():
+    page = (Path(__file__).parents[1] / "docs" / "conform.md").read_text(encoding="utf-8")
+    code = page.partition("```js\n")[2].partition("```")[0]
+    assert conform(make_kit("utf8_bytes", most=9), program(shlex.join(["node", "-e", code]))).conforms

@@ -85,7 +85,7 @@ class Compatibility:
     special: tuple[str, ...]
     """Special tokens that differ."""
     faults: tuple[str, ...]
-    """What does not fit in the files next to the tokenizers: roles such as bos, and sizes."""
+    """Ids of special tokens with other names; what does not fit in the files next to the tokenizers: roles, sizes."""
     undecided: tuple[str, ...]
 
     @property
@@ -156,8 +156,11 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
         examples=tuple(f"id {k}: {data[0][k]!r} and {data[1][k]!r}" for k in differing[:_SHOWN]),
         overlap=overlap,
         special=tuple(_other_specials(first, second)),
-        faults=tuple(_other_roles(*roles))
-        + tuple(f"{s}: {x}" for s, r in zip("AB", roles, strict=True) for x in r.faults),
+        faults=(
+            *_renamed(first, second),
+            *_other_roles(*roles),
+            *(f"{side}: {fault}" for side, known in zip("AB", roles, strict=True) for fault in known.faults),
+        ),
         undecided=tuple(undecided),
     )
 
@@ -211,6 +214,21 @@ def _aligned(one: Sequence[int], other: Sequence[int]) -> Counter[str]:
     common = np.intersect1d(one, other)
     counts = zip(*(np.diff(np.searchsorted(np.unique(some), common)).tolist() for some in (one, other)), strict=True)
     return Counter(f"{'1' if a == 1 else 'n'}:{'1' if b == 1 else 'm' if a > 1 else 'n'}" for a, b in counts)
+
+
+def _renamed(first: Any, second: Any) -> Iterator[str]:
+    """Yield the ids that are special tokens in both, under other names: one model's end is another's pad."""
+    one, other = (_names(tokenizer) for tokenizer in (first, second))
+    for token_id in sorted(one.keys() & other.keys()):
+        if not one[token_id] & other[token_id]:
+            yield f"id {token_id} is {min(one[token_id])} in A, {min(other[token_id])} in B"
+
+
+def _names(tokenizer: Any) -> dict[int, set[str]]:
+    names: dict[int, set[str]] = {}
+    for name, token_id in getattr(tokenizer, "special_ids", {}).items():
+        names.setdefault(int(token_id), set()).add(name)
+    return names
 
 
 def _other_specials(first: Any, second: Any) -> Iterator[str]:

@@ -188,6 +188,11 @@ def read_kit(content: Mapping[str, Any]) -> Kit:
         raise InputError(f"not a kit of tokbench: {error!r}; write one with --write") from error
 
 
+def shipped_names() -> list[str]:
+    """Return the published names whose kits ship."""
+    return list(_shipped()["names"])
+
+
 @cache
 def _shipped() -> dict[str, Any]:
     """Return the kits by sha, and which name has which; the words of notices are numbers in the file."""

@@ -1,4 +1,4 @@
-"""Tokenizers by name, file or folder: all questions load them here, so that what cannot be loaded ends with code 2."""
+"""Tokenizers by name, file or folder: what cannot be loaded ends with code 2."""
 
 from __future__ import annotations
 
@@ -19,3 +19,5 @@ def load(tokenizer: str | Tokenizer) -> Tokenizer:
         raise
     except TokbenchError as error:
         raise InputError(str(error)) from error
+    except Exception as error:
+        raise InputError(f"{tokenizer} cannot be read: {type(error).__name__}: {error}; restore the file") from error

@@ -8,12 +8,12 @@ from pathlib import Path
 from tokbench import TokbenchError
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import catalogue
-from tokbench_identity.kit import KITS, Kit, _shipped, kit_of, make_kit, pack
+from tokbench_identity.kit import KITS, Kit, kit_of, make_kit, pack, shipped_names
 
 
 def main(names: list[str]) -> None:
     """Make kits, and keep the others."""
-    kits: dict[str, Kit] = {name: kit_of(name) for name in _shipped()["names"]}
+    kits: dict[str, Kit] = {name: kit_of(name) for name in shipped_names()}
     for name in names or catalogue(load_registry()):
         try:
             kits[name] = make_kit(name)

@@ -10,9 +10,9 @@ from typing import Final
 
 import regex
 
-from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer
+from tokbench.plugin import HasSpecialTokens, Tokenizer
 from tokbench_identity.equal.patterns import every_code_point
-from tokbench_identity.equal.recipe import text_of
+from tokbench_identity.mutants.pieces import joins, pieces_of, texts_of
 
 _KINDS: Final = "aAzZ019 \n\r\t'.,-_/(\"!{<éßſİЖж中の한กमा़٣Ⅷ½\u0301\u200b\u200d\u00a0\u3000😀€\x00\x85\ue000\ufffd"
 """Characters of all kinds that splits and normalizers know: letters of several scripts, digits, marks, spaces."""
@@ -20,6 +20,9 @@ _KINDS: Final = "aAzZ019 \n\r\t'.,-_/(\"!{<éßſİЖж中の한กमा़٣�
 _AROUND: Final = ("{0}{0}", "{0}{0}{0}", "a{0}", "A{0}a", "1{0}", " {0}", "'{0}", "{0}\n", ".{0}")
 _LONGEST_RUN: Final = 130
 _MOST: Final = 100_000
+_JOINED: Final = 60_000
+_BRIDGED: Final = 8
+_AT_PLACE: Final = 2_000
 
 
 def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iterator[str]:
@@ -32,8 +35,12 @@ def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iter
     """
     points = regex.findall(r"[^\p{Cn}\p{Co}\p{Cs}]", every_code_point())
     yield from points
+    pieces = pieces_of(pair)
     for texts in targeted:
-        yield from islice(texts, _MOST)
+        first = [*islice(texts, _MOST)]
+        yield from first
+        yield from _over(first[:_BRIDGED], pieces)
+    yield from joins(pieces, _JOINED, most=4)
     for tokenizer in pair:
         yield from tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else ()
     yield from map("".join, product(_KINDS, repeat=2))
@@ -41,7 +48,7 @@ def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iter
         yield from (text for char in points if (text := unicodedata.normalize(form, char)) != char)
     yield from map("".join, product(_KINDS, repeat=3))
     yield from (kind * size for size in range(4, _LONGEST_RUN) for kind in _KINDS)
-    tokens = list(dict.fromkeys(text for tokenizer in pair for text in _texts(tokenizer)))
+    tokens = list(dict.fromkeys(text for tokenizer in pair for text in texts_of(tokenizer)))
     yield from tokens
     yield from (f" {token}" for token in tokens)
     yield from (place.format(point) for place in _AROUND for point in points)
@@ -49,6 +56,9 @@ def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iter
     yield from ("".join(chosen.choices(tokens, k=2)) for _ in range(_MOST if tokens else 0))
 
 
-def _texts(tokenizer: Tokenizer) -> Iterator[str]:
-    if isinstance(tokenizer, HasTokenBytes):
-        yield from filter(None, map(text_of, map(tokenizer.token_bytes, range(tokenizer.vocab_size))))
+def _over(texts: Sequence[str], pieces: list[str]) -> Iterator[str]:
+    """Yield texts with pieces at each place: tokens that cross the cut in which two splits differ."""
+    for text in texts:
+        for at in range(len(text) + 1):
+            yield from (f"{text[:at]}{piece}{text[at:]}" for piece in pieces)
+            yield from (f"{text[:at]}{joined}{text[at:]}" for joined in joins(pieces, _AT_PLACE, most=3))

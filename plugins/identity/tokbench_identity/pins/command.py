@@ -17,6 +17,7 @@ _LOCK: Final = "ids.lock"
 
 @click.command(
     epilog=examples(
+        "tokbench pin gpt-4o",
         "tokbench pin mine.yaml -o ids.lock",
         "tokbench pin --check ids.lock",
         "tokbench pin --check ids.lock --json",
@@ -47,7 +48,8 @@ def pin(
     """Pin the ids that the tokenizers of CONFIG give, or check that they still give them.
 
     A pin is a line for each tokenizer and document in a text file, which is kept in a repository. CONFIG is what
-    tokbench run takes: a YAML file, or the name of a suite.
+    tokbench run takes, a YAML file or the name of a suite; or it is a tokenizer, which is pinned on texts that notice
+    known mistakes.
 
     Exit codes: 0 all is pinned, or all is the same; 1 something changed, or a tokenizer failed; 2 bad input.
     """

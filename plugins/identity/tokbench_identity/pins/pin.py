@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,14 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.config.overrides import Overrides
-from tokbench.config.read import read_config
-from tokbench.config.suites import find_config
+from tokbench.config.read import config_of, read_config
+from tokbench.config.suites import SUFFIXES, find_config, shipped_suites
 from tokbench.engine.check import check, worker_pool
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.measuring.job import TokenizerJob
 from tokbench.plugin import Failure, Progress
+from tokbench_identity.kit import shipped_names
 from tokbench_identity.pins.encode import PlacedText, pin_texts, vocabulary_of
 from tokbench_identity.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, place_of
 
@@ -41,7 +43,7 @@ class Request(NamedTuple):
     """What to pin."""
 
     config: Path
-    """A file, or the name of a suite."""
+    """A file, the name of a suite, or a tokenizer, which is pinned on the texts of the kits."""
     limit: int | None = None
     """Per group; ``None`` for all."""
     only: tuple[str, ...] = ()
@@ -53,9 +55,37 @@ class Request(NamedTuple):
         Raises:
             InputError: no such file, or it is malformed.
         """
-        config = read_config(self.config, Overrides(limit=self.limit, only=self.only))
+        overrides = Overrides(limit=self.limit, only=self.only)
+        if is_tokenizer(self.config):
+            config = config_of(_of_tokenizer(self.config), overrides)
+        else:
+            config = read_config(self.config, overrides)
         config.metrics, config.formats, config.study, config.further = [], (), {}, {}
         return config
+
+
+def is_tokenizer(given: Path) -> bool:
+    """Tell whether what is to be pinned is a tokenizer, not a configuration.
+
+    >>> is_tokenizer(Path("gpt-4o")), is_tokenizer(Path("quickstart")), is_tokenizer(Path("mine.yaml"))
+    (True, False, False)
+    """
+    return given.suffix not in SUFFIXES and str(given) not in shipped_suites()
+
+
+def _of_tokenizer(given: Path) -> dict[str, Any]:
+    name = str(given.absolute()) if given.exists() else str(given)
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        name = f"hf:{name}"
+    kit = {"source": "kit", "of": name} if name in shipped_names() else {"source": "kit"}
+    called = re.sub(r"[^\w.-]+", "-", given.stem if given.exists() else str(given))
+    return {
+        "schema": "tokbench/1",
+        "name": "pinned",
+        "corpora": {"kit": kit},
+        "tokenizers": {called: name},
+        "metrics": ["compression"],
+    }
 
 
 @dataclass
@@ -187,6 +217,7 @@ def _version(distribution: str) -> str:
 
 def _from_folder(config: Path, folder: Path) -> str:
     if not config.exists():
-        find_config(config)
+        if not is_tokenizer(config):
+            find_config(config)
         return str(config)
     return Path(relpath(config, folder)).as_posix()

@@ -71,6 +71,10 @@ _FORMS: Final = (
 )
 
 
+_ENDS: Final = tuple(f"x{one}{other}x" for one in ("'s", "'S", "'ſ", "'t", "'ll", "'D") for other in ("'Re", "'ſ"))
+"""Two contractions in a row: what does not take the first one takes another part of the second."""
+
+
 def shape(text: str) -> str:
     """Return the kinds of a text's characters, short runs of digits counted.
 
@@ -105,7 +109,7 @@ def pieces_of(tokenizers: Iterable[Tokenizer], most: int = 150) -> list[str]:
         for text in texts_of(tokenizer):
             counts.setdefault(shape(text), []).append(text)
     common = sorted(counts.values(), key=len, reverse=True)[:most]
-    return list(dict.fromkeys([*_KINDS, *_FORMS, *(texts[0] for texts in common)]))
+    return list(dict.fromkeys([*_KINDS, *_FORMS, *_ENDS, *(texts[0] for texts in common)]))
 
 
 def texts_of(tokenizer: Tokenizer) -> Iterator[str]:

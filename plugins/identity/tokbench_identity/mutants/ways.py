@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import random
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -140,7 +141,16 @@ def mutants(tokenizer: Tokenizer, model: Model, *, staged: bool) -> list[Mutant]
         made += [*_splits(model), *_added_pieces(model)]
     if staged and isinstance(model.merging, Merges):
         made += [*_merges(model, model.merging), *_tokens(tokenizer, model, model.merging)]
-    return list({str(mutant): mutant for mutant in made}.values())
+    return [*_numbered(made)]
+
+
+def _numbered(made: Iterable[Mutant]) -> Iterator[Mutant]:
+    """Number what has the same words, such as one change in two alternatives of a split."""
+    seen = Counter[str]()
+    for mutant in made:
+        seen[str(mutant)] += 1
+        again = seen[str(mutant)]
+        yield mutant if again == 1 else mutant._replace(words=f"{mutant.words} ({again})")
 
 
 def _normalizers(model: Model) -> Iterator[Mutant]:

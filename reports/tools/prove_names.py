@@ -1,7 +1,7 @@
 """Holds every published name against a source that tokbench did not make, and writes the table of proofs.
 
 ``python reports/tools/prove_names.py [NAME ...]`` fetches the sources with npm and pip into a temporary folder, compares
-the ids of all texts of ``proof_texts.py``, and writes a row for each name, or for all. It needs the extra ``dev``, and
+the ids of all texts of the kit of its name, and of all kinds of characters, alone and joined, and writes a row for each name, or for all. It needs the extra ``dev``, and
 ``TIKTOKEN_CACHE_DIR`` and ``TOKBENCH_TEST_DATA`` as the tests do. It fails if any text has other ids.
 """
 
@@ -23,15 +23,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from proof_texts import proof_texts
-
 import tokbench
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import catalogue
+from tokbench_identity.kit import kit_of
+from tokbench_identity.mutants.pieces import probe_texts
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.proofs import TABLE, rows
 from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
+
+_SURROUNDED = 300
+"""The number of pieces that are tried with text around them."""
 
 
 class Reference(NamedTuple):
@@ -332,7 +335,11 @@ def prove(name: str, fetched: Fetched) -> Outcome:
     reference = SOURCES[name].load(fetched)
     tokenizer = tokbench.load(name)
     texts, differing = 0, []
-    made = proof_texts(reference.pieces)
+    whole = [
+        text for piece in reference.pieces[:_SURROUNDED] for text in (piece, f" {piece}x", f"{piece}{piece}\u0301")
+    ]
+    kit = [text.text for text in kit_of(name).texts]
+    made = list(dict.fromkeys([*kit, *probe_texts(), *whole, *reference.pieces[_SURROUNDED:]]))
     ids, offsets = tokenizer.encode_batch(made)
     for text, start, end in zip(made, offsets[:-1], offsets[1:], strict=True):
         if ids[start:end].max(initial=0) < reference.below:

@@ -149,7 +149,7 @@ def counted(path):
 
 
 def estimated(path):
-    total = pytest.importorskip("tokbench_questions.total").total
+    total = pytest.importorskip("tokbench_identity.total").total
     return round(total(str(path), "utf8_bytes", sample=1).tokens, 6)
 
 
@@ -173,7 +173,7 @@ def trained(path):
 
 
 def pinned(path):
-    pins = pytest.importorskip("tokbench_maintain.pins.pin")
+    pins = pytest.importorskip("tokbench_identity.pins.pin")
     config = path.parent.parent / "run.yaml"
     config.write_text(json.dumps(configuration(path)), encoding="utf-8")
     lock = pins.pin(pins.Request(config), config.parent, silent).lock

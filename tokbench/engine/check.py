@@ -13,7 +13,6 @@ from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
 from tokbench.engine.run import Run, States
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.executor import Executor, usable_cores
-from tokbench.engine.workers.hosts import limit_hosts
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.engine.workers.worker import Recipe
@@ -21,6 +20,7 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
 from tokbench.foundation.store import Store
 from tokbench.measuring.plan import VOCABULARY, Plan, reading_order
+from tokbench.registry.foreign import limit_hosts
 from tokbench.registry.plugins import ALL, load_registry
 from tokbench.results.model import Results
 

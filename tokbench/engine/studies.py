@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from tokbench.engine.run import Run
-from tokbench.engine.study_calls import StudyCalls
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.foundation.failures import Failure, attempt, tracebacks
@@ -18,6 +17,9 @@ from tokbench.measuring.job import Job
 from tokbench.measuring.metric import DocumentExample, Role
 from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, NoNumber, Outcome, StudySpec, plain_outcome
 from tokbench.results.cells import Cell, Status
+
+if TYPE_CHECKING:
+    from tokbench.engine.study_calls import StudyCalls
 
 J = TypeVar("J", bound=Job)
 
@@ -77,6 +79,8 @@ class _Context:
 
     def answer_plugin(self, request: bytes) -> bytes:
         """Answer the study where it is in the process of its plugin."""
+        from tokbench.engine.study_calls import StudyCalls
+
         if self._calls is None or self._calls.study != self.study:
             self._calls = StudyCalls(self, self.study)
         return self._calls.answer(request)

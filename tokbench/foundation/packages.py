@@ -22,7 +22,7 @@ def packages() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the names that each package registers, by package and kind.
 
     >>> packages()["tokbench-maintain"]
-    {'command': ['leaderboard', 'pin']}
+    {'command': ['leaderboard']}
     """
     read: dict[str, dict[str, list[str]]] = json.loads(FILE.read_text(encoding="utf-8"))
     return read
@@ -37,7 +37,7 @@ def bringing(kind: str, name: str) -> str:
     """Return the package that brings a name, or an empty string.
 
     >>> bringing("command", "pin")
-    'tokbench-maintain'
+    'tokbench-identity'
     """
     return next((package for package, kinds in packages().items() if name in kinds.get(kind, ())), "")
 
@@ -46,7 +46,7 @@ def elsewhere(kind: str, name: str) -> str:
     """Return which package brings a name, or what replaces one that the last version had; empty for any other.
 
     >>> elsewhere("command", "pin").partition(" (")[0]
-    "command 'pin' comes with the package tokbench-maintain: pip install tokbench-maintain"
+    "command 'pin' comes with the package tokbench-identity: pip install tokbench-identity"
     >>> elsewhere("study", "validity")
     "study 'validity' is gone: rank results.csv by the recipe in plugins/models/docs/metrics.md"
     """

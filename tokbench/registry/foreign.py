@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,6 +48,12 @@ def host_of(distribution: str, *, renewed: bool = False) -> Host:
     """Return the process of a distribution, which starts at the first call; a new one if its code has changed."""
     host: Host = importlib.import_module(_STARTS_PROCESSES).host_of(distribution, renewed=renewed)
     return host
+
+
+def limit_hosts(limits: Any) -> None:
+    """Let the processes of all plugins have the limits of a configuration."""
+    if _STARTS_PROCESSES in sys.modules:
+        sys.modules[_STARTS_PROCESSES].limit_hosts(limits)
 
 
 @dataclass(frozen=True)

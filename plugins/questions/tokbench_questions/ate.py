@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import InputError
-from tokbench.plugin import HasMerges, HasTokenBytes, Tokenizer
+from tokbench.plugin import HasMerges, HasStages, HasTokenBytes, Tokenizer
 from tokbench_plugins.bpe import resolve_pattern
-from tokbench_questions.equal.recipe import split_of
 from tokbench_questions.mixture import Floats, Pair, PairCounts, fit
 from tokbench_questions.named import load
 
@@ -122,7 +121,7 @@ def ate(
     name = vocabulary if isinstance(vocabulary, str) else type(vocabulary).__name__
     tokenizer = load(vocabulary)
     merges = _merges(tokenizer, name)
-    split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "") or split_of(tokenizer)
+    split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "") or _split_of(tokenizer)
     if not split:
         raise InputError(f"{name}: its split is unknown; give it (--split), such as gpt4")
     try:
@@ -137,6 +136,18 @@ def ate(
     answer = tuple(sorted((_share(*column) for column in columns), key=lambda one: -one.share))
     rates = counts.merged @ np.repeat(shares / text.n_bytes.sum(1), _PARTS)
     return Ate(vocabulary=name, shares=answer, **_unexplained(rates, text.n_bytes.sum(), merges, ranks))
+
+
+def _split_of(tokenizer: Tokenizer) -> str:
+    """Return the expression of a split; nothing if it is unknown or more than one."""
+    stage = tokenizer.stages.get("split", "") if isinstance(tokenizer, HasStages) else ""
+    if not stage.startswith("{"):
+        return "" if stage == "none" else stage
+    steps = json.loads(stage)
+    steps = [step for step in steps.get("pretokenizers", [steps]) if step.get("use_regex", True)]
+    if len(steps) != 1:
+        return ""
+    return "gpt2" if steps[0]["type"] == "ByteLevel" else steps[0].get("pattern", {}).get("Regex", "")
 
 
 def _merges(tokenizer: Tokenizer, name: str) -> list[Pair]:

@@ -1,0 +1,97 @@
+"""A kit notices known mistakes, and says which one an implementation makes."""
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench_identity.commands.conform import conform as command
+from tokbench_identity.conform import conform, program
+from tokbench_identity.kit import make_kit, read_kit, suspects
+from tokbench_identity.mutants.splits import read_split, wrong_splits
+from tokbench_plugins.bpe import PATTERNS
+
+TEXTS = ["the thin thing then thinks of the other 1234567 things 12 123 12 123 don't WE'RE\n\n  naïve été"] * 3
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return tokbench.train("regex_bpe:gpt4", TEXTS, 330, store=False)
+
+
+@pytest.fixture(scope="module")
+def kit(trained):
+    return make_kit("trained", trained)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+def test_trees_are_their_expressions(pattern):
+    assert str(read_split(pattern)) == pattern
+    wrong = list(wrong_splits(pattern))
+    assert len({changed for _, changed in wrong}) == len(wrong) > 120
+    assert pattern not in {changed for _, changed in wrong}
+
+
+@pytest.mark.slow
+def test_a_kit_notices_what_any_text_notices(trained, kit):
+    assert kit.mutants >= 300
+    assert kit.not_kept == 0
+    assert len(kit.texts) <= 60
+    assert all(row.ids == list(trained.encode(row.text)) for row in kit.texts)
+    assert all(b"".join(map(bytes.fromhex, row.tokens)) == row.text.encode() for row in kit.texts)
+    assert {"split: digits one by one", "normalizer: NFC of the text"} <= {w for row in kit.texts for w in row.notices}
+
+
+@pytest.mark.slow
+def test_a_mutant_is_named(trained, kit):
+    for mutant in suspects(trained).mutants[::40]:
+        answers = [mutant.model.encode(row.text) for row in kit.texts]
+        fails = any(ids != row.ids for ids, row in zip(answers, kit.texts, strict=True))
+        assert fails == (str(mutant) not in kit.unnoticed)
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    text = json.loads(line)["text"]
+    print(json.dumps({"ids": list(text%s.encode())}))
+"""
+
+
+def asked(code):
+    return shlex.join([sys.executable, "-c", code])
+
+
+@pytest.mark.parametrize(("change", "code", "words"), [("", 0, ""), (".lower()", 1, "normalizer: lower case")])
+def test_a_program_is_asked_by_lines(change, code, words):
+    shown = CliRunner().invoke(command, ["utf8_bytes", "--cmd", asked(PROGRAM % change), "--json"])
+    assert shown.exit_code == code, shown.output
+    assert words in json.loads(shown.stdout)["sentence"]
+
+
+@pytest.mark.parametrize("code", ["print('no')", "import sys; sys.exit(3)", "print('{}\\n' * 999)"])
+def test_nonsense_of_a_program_is_an_input_error(code):
+    with pytest.raises(tokbench.InputError):
+        program(asked(code))(["a", "b"])
+    with pytest.raises(tokbench.InputError):
+        program("/no/such/program")(["a"])
+
+
+def test_kits_are_plain_json():
+    kit = make_kit("utf8_bytes", most=4)
+    assert read_kit(json.loads(json.dumps(kit.content()))) == kit
+    with pytest.raises(tokbench.InputError):
+        read_kit({"texts": []})
+    assert conform(kit, lambda texts: [list(text.encode()) for text in texts]).conforms
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_program_of_the_page_conforms():
+    page = (Path(__file__).parents[1] / "docs" / "conform.md").read_text(encoding="utf-8")
+    code = page.partition("```js\n")[2].partition("```")[0]
+    assert conform(make_kit("utf8_bytes", most=9), program(shlex.join(["node", "-e", code]))).conforms

@@ -1,0 +1,137 @@
+"""Whether a program is a tokenizer: it is asked for the ids of a kit over standard input and output."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from tokbench import InputError, TokbenchError
+from tokbench_identity.kit import Kit, suspects
+from tokbench_identity.named import load
+
+_SHOWN: Final = 5
+_WAIT: Final = 120.0
+
+Encode = Callable[[Sequence[str]], Sequence[Sequence[int]]]
+"""Gives the ids of texts."""
+
+
+class Failed(NamedTuple):
+    """A text with other ids."""
+
+    text: str
+    expected: list[int]
+    got: list[int]
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """What an implementation fails, and which wrong version it is."""
+
+    name: str
+    texts: int
+    failed: tuple[Failed, ...]
+    is_: tuple[str, ...] = ()
+    """Wrong versions that give the same ids for every text of the kit."""
+    like: tuple[str, ...] = ()
+    """If there is none: those that give its ids for most of the failed texts."""
+
+    @property
+    def conforms(self) -> bool:
+        """Return whether all ids are right."""
+        return not self.failed
+
+    def sentence(self) -> str:
+        """Return the answer in one sentence."""
+        if self.conforms:
+            return f"It is {self.name}: all {self.texts} texts have the right ids."
+        count = f"It is not {self.name}: {len(self.failed)} of {self.texts} texts have other ids"
+        if self.is_:
+            return f"{count}, exactly those of {self.name} with another {' or '.join(self.is_[:_SHOWN])}."
+        return f"{count}; most are like another {self.like[0]}." if self.like else f"{count}."
+
+
+def conform(kit: Kit, encode: Encode) -> Conformance:
+    """Hold an implementation against a kit.
+
+    Raises:
+        InputError: the implementation gives no ids.
+
+    >>> from tokbench_identity.kit import make_kit
+    >>> kit = make_kit("utf8_bytes", most=9)
+    >>> conform(kit, lambda texts: [list(text.encode()) for text in texts]).conforms
+    True
+    >>> conform(kit, lambda texts: [list(text.lower().encode()) for text in texts]).is_[0]
+    'normalizer: lower case'
+    """
+    answers = [list(ids) for ids in encode([text.text for text in kit.texts])]
+    rows = zip(kit.texts, answers, strict=True)
+    failed = tuple(Failed(row.text, row.ids, ids) for row, ids in rows if ids != row.ids)
+    if not failed:
+        return Conformance(kit.name, len(kit.texts), ())
+    alike = _alike(kit, answers)
+    most = max(alike.values(), default=0)
+    best = tuple(words for words, count in alike.items() if count == most)
+    whole = most == len(kit.texts)
+    return Conformance(kit.name, len(kit.texts), failed, best * whole, best * (not whole and most > 0))
+
+
+def _alike(kit: Kit, answers: Sequence[list[int]]) -> Mapping[str, int]:
+    """Return for how many texts each wrong version gives these ids; only of those that explain a failed one."""
+    try:
+        wrong = suspects(load(kit.name)).mutants
+    except TokbenchError:  # its package is not here: which texts fail is all that is known
+        failed = {row.text for row, ids in zip(kit.texts, answers, strict=True) if ids != row.ids}
+        words = {words for row in kit.texts for words in row.notices}
+        counts = {
+            some: sum((some in row.notices) == (row.text in failed) for row in kit.texts) for some in sorted(words)
+        }
+        return {some: count for some, count in counts.items() if count == len(kit.texts)}
+    counts = {}
+    for mutant in wrong:
+        ids = [mutant.model.encode(row.text) for row in kit.texts]
+        if any(a == b != row.ids for a, b, row in zip(ids, answers, kit.texts, strict=True)):
+            counts[str(mutant)] = sum(a == b for a, b in zip(ids, answers, strict=True))
+    return counts
+
+
+def program(command: str, wait: float = _WAIT) -> Encode:
+    """Return what asks a program: a line ``{"text": …}`` in, a line ``{"ids": […]}`` out, for each text.
+
+    Raises:
+        InputError: when it is asked and does not start, ends early, takes longer, or writes other lines.
+    """
+
+    def encode(texts: Sequence[str]) -> list[list[int]]:
+        asked = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+        try:
+            done = subprocess.run(  # noqa: S603 - the user's own program
+                shlex.split(command), input=asked.encode(), stdout=subprocess.PIPE, timeout=wait, check=False
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(f"{command!r} does not start: {error}; give a program and its arguments") from error
+        except subprocess.TimeoutExpired as error:
+            raise InputError(f"{command!r} took longer than {wait:g} s; it must end when its input ends") from error
+        lines = done.stdout.decode("utf-8", "replace").splitlines()
+        if len(lines) != len(texts):
+            raise InputError(
+                f"{command!r} wrote {len(lines)} lines for {len(texts)} texts (exit code {done.returncode})"
+            )
+        return [_ids(line, number) for number, line in enumerate(lines, 1)]
+
+    return encode
+
+
+def _ids(line: str, number: int) -> list[int]:
+    try:
+        content: Any = json.loads(line)
+        ids = content["ids"]
+        if not isinstance(ids, list) or not all(type(k) is int for k in ids):
+            raise TypeError("ids are not integers")  # noqa: TRY301 - one message for all
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f'line {number} of the program is not {{"ids": [...]}}: {line[:60]!r} ({error})') from error
+    return ids

@@ -1,0 +1,179 @@
+"""Whether two tokenizers are one function: proved, or the shortest text found in which they differ."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+
+from tokbench.plugin import HasTokenBytes, HasUnknown, Tokenizer, encode_batch
+from tokbench_identity.equal.probes import probes
+from tokbench_identity.equal.recipe import Difference, compare_recipes, read_recipe
+from tokbench_identity.named import load
+
+_BATCH: Final = 20_000
+_SHRUNK: Final = 20
+_FORMS: Final = ("NFC", "NFD", "NFKC", "NFKD")
+
+Cause = Literal["normalizer", "prefix space", "split", "merges", "token", "ids", "unknown token", "added tokens"]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A text with different ids."""
+
+    text: str
+    ids: tuple[list[int], list[int]]
+    pieces: tuple[list[str], list[str]]
+    cause: Cause
+    why: str
+    shortest: bool
+    """Whether every shorter text was tried: of one code point, of all that Unicode has."""
+
+
+@dataclass(frozen=True)
+class Equality:
+    """The answer, and what it was found by."""
+
+    verdict: Literal["equal", "different", "unknown"]
+    texts: int
+    """Texts with the same ids that were tried."""
+    not_proved: tuple[str, ...] = ()
+    """Why it is not proved."""
+    counterexample: Counterexample | None = None
+    stopped: bool = False
+    """Whether the time was over before all texts were tried."""
+
+    def sentence(self, one: str, other: str) -> str:
+        """Return the answer in one sentence."""
+        if self.counterexample is not None:
+            found = self.counterexample
+            return f"{one} and {other} differ in {found.text!r}, because of the {found.cause} ({found.why})."
+        if self.verdict == "equal":
+            return f"{one} and {other} are proved equal: every text has the same ids."
+        return f"{one} and {other} do not differ in {self.texts:,} texts; that is not proved for all."
+
+
+def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0) -> Equality:
+    """Prove that two tokenizers give the same ids for every text, or find a short text where they do not.
+
+    Args:
+        one: a published name, ``backend:value``, a file, or a tokenizer.
+        other: likewise.
+        minutes: stop looking for a difference after this time.
+
+    Returns:
+        ``equal`` only with a proof: both are byte-level BPEs, and normalizer, split, tokens and merges are the same
+        function, or both are copies of one tokenizer. ``unknown`` says in ``not_proved`` why there is none.
+
+    >>> import tokbench
+    >>> a, b = (tokbench.train(f"regex_bpe:{split}", ["the 12 thin things of 1234"], 266) for split in ("gpt2", "gpt4"))
+    >>> equal(a, a).verdict
+    'equal'
+    >>> found = equal(a, b).counterexample
+    >>> found.text, found.ids
+    (' 1', ([257], [32, 49]))
+    """
+    pair = (load(one), load(other))
+    if pickle.dumps(pair[0]) == pickle.dumps(pair[1]):
+        return Equality("equal", 0)
+    recipes = [read_recipe(tokenizer) for tokenizer in pair]
+    not_proved = [f"{name}: {recipe}" for name, recipe in zip("AB", recipes, strict=True) if isinstance(recipe, str)]
+    differences: list[Difference] = []
+    if not isinstance(recipes[0], str) and not isinstance(recipes[1], str):
+        differences = list(compare_recipes(recipes[0], recipes[1], same_engine=type(pair[0]) is type(pair[1])))
+        not_proved = [f"{one.stage}: {one.text}" for one in differences]
+    tried, stopped, end = 0, False, time.monotonic() + 60 * minutes
+    texts = probes(pair, [one.probes for one in differences])
+    while (batch := list(islice(texts, _BATCH))) and not (stopped := time.monotonic() > end):
+        if some := _differing(pair, batch):
+            text = min((_shrunk(pair, text) for text in sorted(some, key=_simple)[:_SHRUNK]), key=_simple)
+            return Equality("different", tried, counterexample=_explained(pair, text, differences))
+        tried += len(batch)
+    return Equality("unknown" if not_proved else "equal", tried, tuple(not_proved), stopped=stopped)
+
+
+def _differing(pair: Sequence[Tokenizer], texts: Sequence[str]) -> list[str]:
+    one, other = (encode_batch(tokenizer, texts) for tokenizer in pair)
+    if np.array_equal(one.offsets, other.offsets) and np.array_equal(one.ids, other.ids):
+        return []
+    rows = (np.split(encoded.ids, encoded.offsets[1:-1]) for encoded in (one, other))
+    return [text for text, a, b in zip(texts, *rows, strict=True) if not np.array_equal(a, b)]
+
+
+def _simple(text: str) -> tuple[int, bool, int, str]:
+    return len(text), not text.isprintable(), len(text.encode()), text
+
+
+def _shrunk(pair: Sequence[Tokenizer], text: str) -> str:
+    """Delete characters until no more can be deleted."""
+    shorter = [text[:k] + text[k + 1 :] for k in range(len(text))] if len(text) > 1 else []
+    some = _differing(pair, shorter) if shorter else []
+    return _shrunk(pair, min(some, key=_simple)) if some else text
+
+
+def _explained(pair: Sequence[Tokenizer], text: str, differences: Sequence[Difference]) -> Counterexample:
+    one, other = (list(map(int, tokenizer.encode(text))) for tokenizer in pair)
+    data = [_pieces(tokenizer, ids) for tokenizer, ids in zip(pair, (one, other), strict=True)]
+    cause, why = _cause(pair, text, data, differences)
+    for name, tokenizer, ids in zip("AB", pair, (one, other), strict=True):
+        if isinstance(tokenizer, HasUnknown) and tokenizer.unk_id in ids:
+            cause, why = "unknown token", f"{name} does not know all of it"
+    a, b = ([_shown(piece) for piece in pieces] for pieces in data)
+    # All code points are tried first.
+    return Counterexample(text, (one, other), (a, b), cause, why, shortest=len(text) <= 2)  # noqa: PLR2004
+
+
+def _pieces(tokenizer: Any, ids: Sequence[int]) -> list[bytes]:
+    if isinstance(tokenizer, HasTokenBytes):
+        return [tokenizer.token_bytes(token_id) for token_id in ids]
+    return [tokenizer.decode([token_id]).encode() for token_id in ids]
+
+
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _cause(
+    pair: Sequence[Tokenizer], text: str, data: Sequence[list[bytes]], differences: Sequence[Difference]
+) -> tuple[Cause, str]:
+    one, other = (b"".join(pieces) for pieces in data)
+    for name, longer, shorter in (("A", one, other), ("B", other, one)):
+        if longer == b" " + shorter:
+            return "prefix space", f"{name} puts a space before a text"
+    if one != other:
+        return "normalizer", f"A {_read_as(text, one)}; B {_read_as(text, other)}"
+    if data[0] == data[1]:
+        return "ids", "the same pieces have different ids"
+    for name, pieces, tokenizer in zip("AB", data, reversed(pair), strict=True):
+        if lacking := {*pieces}.difference(_pieces(tokenizer, range(tokenizer.vocab_size))):
+            return "token", f"only {name} has {_shown(min(lacking))!r}"
+    stages = {one.stage: one.text for one in reversed(differences)}
+    known = stages.keys() & {"added tokens", "split", "merges"}
+    if len(known) == 1:
+        [stage] = known
+        return cast("Cause", stage), stages[stage]
+    return _likely(data)
+
+
+def _read_as(text: str, surface: bytes) -> str:
+    if surface == text.encode():
+        return "leaves the text as it is"
+    form = next((form for form in _FORMS if unicodedata.normalize(form, text).encode() == surface), None)
+    return f"makes {form} of it" if form else f"reads {_shown(surface)!r}"
+
+
+def _likely(data: Sequence[list[bytes]]) -> tuple[Cause, str]:
+    """Judge by the cuts that only one has: merges cut between letters, a split elsewhere."""
+    surface = b"".join(data[0])
+    for at in {*accumulate(map(len, data[0]))} ^ {*accumulate(map(len, data[1]))}:
+        around = surface[:at].decode(errors="replace")[-1], surface[at:].decode(errors="replace")[0]
+        if all(char.isalpha() or char == "\ufffd" for char in around):
+            return "merges", "likely: inside a word"
+    return "split", "likely: no letters are at both sides of the other cuts"

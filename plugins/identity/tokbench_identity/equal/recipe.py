@@ -1,0 +1,235 @@
+"""What a byte-level BPE is made of, in an order that does not depend on its file, and how two of them differ."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os.path import commonprefix
+from typing import Any, Final
+
+from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
+from tokbench_identity.equal.patterns import UndecidedError, compare_patterns
+from tokbench_plugins.bpe import PATTERNS
+
+_SINGLE: Final = [bytes([byte]) for byte in range(256) if byte not in {0xC0, 0xC1, *range(0xF5, 0x100)}]
+"""The bytes that UTF-8 has."""
+
+_NO_SPLIT: Final = r"[\s\S]+"
+_SHOWN: Final = 3
+_AROUND: Final = 6
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The stages of a byte-level BPE."""
+
+    normalizer: tuple[str, ...]
+    """Steps, in JSON if a file has them so; a space that is put before a text is the last one."""
+    added: str
+    """Tokens that are cut out of text before the split."""
+    split: tuple[str, ...]
+    """Regular expressions, or other steps in JSON."""
+    merges: Mapping[bytes, tuple[bytes, bytes]]
+    """The two parts of each token that merges make, in order of rank: no token is ever made of two others.
+
+    A part of a text in which a token appears was merged as if it were alone, because no merge crossed its ends. So the
+    last merge of the token's own bytes is its only one, and other pairs in a list or of ranks are never used.
+    """
+    ids: Mapping[bytes, int]
+    """The id of each byte and of each token that text can give."""
+    looks_up: bool
+    """Whether some are made by no merge, but given to chunks of exactly their bytes."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A stage that differs."""
+
+    stage: str
+    text: str
+    probes: Iterable[str] = ()
+    """Texts in which it may matter."""
+
+
+def read_recipe(tokenizer: Tokenizer) -> Recipe | str:
+    """Return what a tokenizer is made of, or why that is not known.
+
+    >>> import tokbench
+    >>> recipe = read_recipe(tokbench.train("regex_bpe:gpt4", ["aaabdaaabac"], 259))
+    >>> recipe.merges[b"aaab"], recipe.ids[b"aaab"]
+    ((b'aaa', b'b'), 258)
+    >>> read_recipe(tokbench.load("utf8_bytes"))
+    'it does not tell its split'
+    """
+    stages = tokenizer.stages if isinstance(tokenizer, HasStages) else {}
+    if "split" not in stages:
+        return "it does not tell its split"
+    try:
+        listed = tokenizer.merges if isinstance(tokenizer, HasMerges) else None
+    except AttributeError as error:
+        return str(error)
+    if listed is None or not isinstance(tokenizer, HasTokenBytes):
+        return "it does not list merges in order of rank, or the bytes of ids"
+    data = [tokenizer.token_bytes(k) for k in range(tokenizer.vocab_size)]
+    special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
+    ids = {token: k for k, token in reversed([*enumerate(data)]) if token and k not in special}
+    split = list(_steps(stages["split"]))
+    if not any(isinstance(step, str) or step["type"] == "ByteLevel" for step in split):
+        return "it is not byte-level"
+    if lacking := {*_SINGLE} - ids.keys():
+        return f"it is not byte-level, as it has no token for {len(lacking)} bytes of UTF-8, such as {min(lacking)!r}"
+    merges: dict[bytes, tuple[bytes, bytes]] = {}
+    whole = []
+    pairs = _pairs_of_look_ups(stages)
+    for parts in listed:
+        token = b"".join(data[part] for part in parts)
+        if len(parts) == 2 and (pairs is None or tuple(parts) in pairs):  # noqa: PLR2004 - a pair
+            merges[token] = (data[parts[0]], data[parts[1]])
+        elif text_of(token):  # only text can be a chunk
+            whole.append(token)
+    spaced = any(isinstance(step, dict) and _adds_space(step) for step in split)
+    return Recipe(
+        normalizer=(*map(_written, _steps(stages.get("normalization", "null"))), *["a space before the text"] * spaced),
+        added=stages.get("added tokens", "[]"),
+        split=tuple(_patterns(split)),
+        merges=merges,
+        ids={token: ids[token] for token in (*_SINGLE, *merges, *whole)},
+        looks_up=bool(whole),
+    )
+
+
+def split_steps(stages: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the expressions of a split; none if it is not told, or has other steps."""
+    steps = (*_patterns([*_steps(stages.get("split", "null"))]),)
+    return () if any(step.startswith("{") for step in steps) else steps
+
+
+def text_of(token: bytes) -> str:
+    """Return the text of a token; none if it is cut inside of a character."""
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _steps(stage: Any) -> Iterator[Any]:
+    """Yield the steps of a stage in JSON, out of sequences; any other stage as it is."""
+    try:
+        step = json.loads(stage) if isinstance(stage, str) else stage
+    except ValueError:
+        step = stage
+    match step:
+        case {"type": "Sequence", "pretokenizers": parts} | {"type": "Sequence", "normalizers": parts}:
+            for part in parts:
+                yield from _steps(part)
+        case dict():
+            yield step
+        case _:
+            yield from [stage] * (step is not None)
+
+
+def _adds_space(step: Mapping[str, Any]) -> bool:
+    return step["type"] == "ByteLevel" and bool(step.get("add_prefix_space", True))
+
+
+def _patterns(split: Sequence[Any]) -> Iterator[str]:
+    for step in split:
+        match step:
+            case str():
+                yield _NO_SPLIT if step == "none" else step
+            # In Oniguruma ``{1,3}+`` is not possessive, and ``$`` is the end of a line.
+            case {"type": "Split", "pattern": {"Regex": str(pattern)}, "behavior": "Isolated", "invert": False} if (
+                not re.search(r"\d\}\+|\$", pattern)
+            ):
+                yield pattern
+            case {"type": "ByteLevel"}:
+                yield from [PATTERNS["gpt2"]] * bool(step.get("use_regex", True))
+            case _:
+                yield _written(step)
+
+
+def _written(step: Any) -> str:
+    return step if isinstance(step, str) else json.dumps(step, sort_keys=True)
+
+
+def _pairs_of_look_ups(stages: Mapping[str, str]) -> set[tuple[int, ...]] | None:
+    """Return the pairs in a file whose tokens may be looked up as whole chunks: two parts may be no pair of it."""
+    model = stages.get("model", "")
+    if not model.startswith("{") or not json.loads(model).get("ignore_merges"):
+        return None
+    vocabulary = json.loads(stages["vocabulary"])
+    pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in json.loads(stages["merges"]))
+    return {tuple(vocabulary.get(part) for part in pair) for pair in pairs}
+
+
+def compare_recipes(one: Recipe, other: Recipe, *, same_engine: bool) -> Iterator[Difference]:
+    """Yield the stages that differ, or of which it is not known; none if both are one function.
+
+    ``same_engine`` says that equal stages are equal in whatever they do to odd input.
+    """
+    if one.normalizer != other.normalizer:
+        yield Difference("normalizer", " and ".join(", ".join(some.normalizer) or "none" for some in (one, other)))
+    if one.added != other.added:
+        yield Difference("added tokens", "other tokens are cut out of text before the split")
+    if one.split != other.split or not same_engine:
+        yield from _splits(one, other)
+    for stage, text, tokens in _tokens(one, other):
+        yield Difference(stage, text, _joins(tokens, one, other))
+
+
+def _splits(one: Recipe, other: Recipe) -> Iterator[Difference]:
+    if len(one.split) != len(other.split):
+        yield Difference("split", f"{len(one.split)} and {len(other.split)} steps")
+        return
+    only = len(one.split) == 1 and not (one.looks_up or other.looks_up)
+    for a, b in zip(one.split, other.split, strict=True):
+        try:
+            texts = compare_patterns(a, b, {*one.merges, *other.merges} if only else None)
+        except UndecidedError as error:
+            yield Difference("split", f"cannot be compared: {error}: {a} and {b}")
+        else:
+            if texts:
+                yield Difference("split", f"{_part(a, b)!r} and {_part(b, a)!r}, first in {texts[0]!r}", texts)
+
+
+def _part(pattern: str, other: str) -> str:
+    """Return the part of a pattern that another does not have."""
+    first = len(commonprefix([pattern, other]))  # noqa: RUF071 - characters are meant
+    last = len(commonprefix([pattern[first:][::-1], other[first:][::-1]]))  # noqa: RUF071 - characters are meant
+    return pattern[max(first - _AROUND, 0) : len(pattern) - max(last - _AROUND, 0)]
+
+
+def _tokens(one: Recipe, other: Recipe) -> Iterator[tuple[str, str, list[bytes]]]:
+    """Yield stages, how they differ, and which tokens do."""
+    every = dict.fromkeys([*one.ids, *other.ids])
+    both = [token for token in one.ids if token in other.ids]
+    common = [token for token in one.merges if one.merges[token] == other.merges.get(token)]
+    wanted = [token for token in other.merges if other.merges[token] == one.merges.get(token)]
+    moved = [k for k, (a, b) in enumerate(zip(common, wanted, strict=True)) if a != b]
+    span = common[moved[0] : moved[-1] + 1] if moved else []
+    # Merges that share no token may be done in any order.
+    meet = any(count > 1 for count in Counter(part for made in span for part in {made, *one.merges[made]}).values())
+    for stage, how, tokens in (
+        ("token", "only one has", [token for token in every if (token in one.ids) != (token in other.ids)]),
+        ("ids", "different ids for", [token for token in both if one.ids[token] != other.ids[token]]),
+        ("merges", "other parts for", [token for token in both if one.merges.get(token) != other.merges.get(token)]),
+        ("merges", "another place in the order for", [common[k] for k in moved] if meet else []),
+    ):
+        if tokens:
+            shown = ", ".join(repr(token)[1:] for token in tokens[:_SHOWN])
+            more = f" and {len(tokens) - _SHOWN:,} more" if len(tokens) > _SHOWN else ""
+            yield stage, f"{how} {shown}{more}", tokens
+
+
+def _joins(tokens: Iterable[bytes], one: Recipe, other: Recipe) -> Iterator[str]:
+    """Yield the texts of tokens, and of merges that compete with the tokens' merges for a part."""
+    pairs = dict.fromkeys([*one.merges.values(), *other.merges.values()])
+    for token in tokens:
+        parts = {token, *one.merges.get(token, ()), *other.merges.get(token, ())}
+        rows = [token, *(token + right for left, right in pairs if left in parts)]
+        rows += [left + token for left, right in pairs if right in parts]
+        for text in filter(None, map(text_of, rows)):
+            yield from (text, f" {text}")

@@ -1,0 +1,31 @@
+"""Write the kits that ship: ``python -m tokbench_identity.write_kits [NAME ...]``, for some published names or all."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tokbench import TokbenchError
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import catalogue
+from tokbench_identity.kit import KITS, Kit, kit_of, make_kit, pack, shipped_names
+
+
+def main(names: list[str]) -> None:
+    """Make kits, and keep the others."""
+    kits: dict[str, Kit] = {name: kit_of(name) for name in shipped_names()}
+    for name in names or catalogue(load_registry()):
+        try:
+            kits[name] = make_kit(name)
+        except TokbenchError as error:
+            sys.stdout.write(f"{name}: {error}\n")
+            continue
+        kit = kits[name]
+        chars = sum(len(text.text) for text in kit.texts)
+        sys.stdout.write(f"{name}: {kit.noticed} of {kit.mutants} by {len(kit.texts)} texts, {chars} characters\n")
+        sys.stdout.flush()
+        Path(str(KITS)).write_bytes(pack(kits[key] for key in sorted(kits)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -49,8 +49,6 @@ class Merged(NamedTuple):
     pretokens: int
     chunk_bytes: int
     """The bytes of the different chunks."""
-    long: int = 0
-    """The different chunks of two bytes or more."""
     before: tuple[int, ...] = ()
     """The different chunks that occur first before each of some places."""
     fitting: int = 1
@@ -134,10 +132,11 @@ def merge(
         connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
         seal(unfinished)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
-    columns = ["count(*)", "sum(n)", "sum(octet_length(chunk))", "sum((octet_length(chunk) > 1)::INT)"]
+    columns = ["count(*)", "sum(n)", "sum(octet_length(chunk))"]
     columns += [f"count(*) FILTER (first < {place})" for place in places]
-    numbers = _numbers(connection, f"SELECT {', '.join(columns)} FROM ({by_chunk})")
-    merged = Merged(facts, *numbers[:4], tuple(numbers[4:]))
+    query = f"SELECT {', '.join(columns)} FROM ({by_chunk})"
+    different, pretokens, chunk_bytes, *before = _numbers(connection, query)
+    merged = Merged(facts, different, pretokens, chunk_bytes, tuple(before))
     if merged.slots > MOST_SLOTS:
         merged = merged._replace(fitting=fitting_min_count(connection, output))
     return merged

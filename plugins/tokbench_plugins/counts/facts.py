@@ -179,8 +179,9 @@ class CountFacts:
 
     @property
     def gaps(self) -> tuple[Span, ...]:
-        """The places between the first and the last for which no number was given."""
-        return tuple((before[1], after[0]) for before, after in pairwise(self.spans))
+        """The parts between the first and the last that are missing; documents may have any rising numbers."""
+        between = ((before[1], after[0]) for before, after in pairwise(self.spans))
+        return tuple((start, end) for start, end in between if start % (1 << _FILE) == 0 == end % (1 << _FILE))
 
     @property
     def pattern_name(self) -> str:

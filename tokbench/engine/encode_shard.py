@@ -126,7 +126,8 @@ def _other_split(tokenizer: Tokenizer, shard: Shard) -> Failure | None:
     """Return why counted chunks say nothing of a tokenizer: it does not split text into them."""
     if not shard.split or (isinstance(tokenizer, HasSplit) and tokenizer.split == shard.split):
         return None
-    return Failure("counts need a tokenizer with their split, and its split is another or unknown", no_ids=True)
+    split = f"{tokenizer.split!r}" if isinstance(tokenizer, HasSplit) else "unknown"
+    return Failure(f"counts of another split; its own is {split}: count with it as --pattern", no_ids=True)
 
 
 def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] | Failure:

@@ -70,10 +70,12 @@ def text_of_row(row: Any, form: RowForm, faults: Faults, where: Place) -> str | 
     if not isinstance(row, dict | Mapping):  # a dict first, which is quick to tell
         raise _refused(where, f"not a JSON object; {_A_LINE}")
     name = form.text or next(filter(row.__contains__, FIELDS), "")
-    if name not in row:
+    try:
+        text = value_of(row, name)
+    except KeyError:
         wanted = f"{name!r}" if name else "'text', 'content', 'body' or 'sentence'"
-        raise _refused(where, f"has no field {wanted}; it has {', '.join(sorted(map(str, row)))}")
-    text = row[name]
+        found = ", ".join(sorted(map(str, row)))
+        raise _refused(where, f"has no field {wanted}; it has {found}") from None
     if text is None and form.nulls == "skip":
         faults.add(NULLS, where())
         return None
@@ -82,6 +84,20 @@ def text_of_row(row: Any, form: RowForm, faults: Faults, where: Place) -> str | 
     if not isinstance(text, str):
         raise _refused(where, f"field {name!r} is not a string")
     return text if text.isascii() else faults.without_surrogates(text, where, f"field {name!r}")
+
+
+def value_of(row: Mapping[str, Any], name: str) -> Any:
+    """Return a field of a row, or one inside another: ``doc.text``; raise KeyError without it.
+
+    >>> value_of({"doc": {"text": "a"}}, "doc.text"), value_of({"doc.text": "b"}, "doc.text")
+    ('a', 'b')
+    """
+    value: Any = row
+    for part in [name] if name in row else name.replace("[", ".").replace("]", "").split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            raise KeyError(name)
+        value = value[part]
+    return value
 
 
 def _refused(where: Place, message: str) -> InputError:
@@ -167,7 +183,8 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
         with ParquetFile(data, pre_buffer=False, buffer_size=_BUFFER) as file:
             names = file.schema_arrow.names
             text = how.text or next((name for name in FIELDS if name in names), FIELDS[0])
-            columns = list(dict.fromkeys([text, *how.others, *(name for name in how.optional if name in names)]))
+            needed = (name if name in names else re.split(r"[.[]", name)[0] for name in (text, *how.others))
+            columns = list(dict.fromkeys([*needed, *(name for name in how.optional if name in names)]))
             if lacking := [name for name in columns if name not in names]:
                 message = f"has no column {lacking[0]!r}; {did_you_mean(lacking[0], names)}"
                 raise InputError([Problem(reader.place, message)])
@@ -209,6 +226,8 @@ def _batch_rows(batch: Any, text: str, reader: TextReader, before: int) -> Seque
         rows: list[Any] = batch.to_pylist()
     except UnicodeDecodeError:
         at = batch.schema.get_field_index(text)
+        if at < 0:  # inside another
+            raise InputError([Problem(reader.place, f"field {text!r} is not UTF-8")]) from None
         rows = batch.set_column(at, text, batch.column(at).cast("binary")).to_pylist()
         for number, row in enumerate(rows, before + 1):
             data = row[text]

@@ -41,7 +41,7 @@ def documents(tmp_path):
     (tmp_path / "parts").mkdir()
     made = [" ".join(rng.choices(WORDS, k=rng.randrange(1, 40))) for _ in range(100)]
     for file in range(5):
-        rows = [{"number": k, "text": made[k]} for k in range(20 * file, 20 * file + 20)]
+        rows = [{"text": made[k], "lang": "ab"[k % 2]} for k in range(20 * file, 20 * file + 20)]
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (tmp_path / "texts" / f"{file}.jsonl").write_text(lines, encoding="utf-8")
     return made
@@ -67,30 +67,32 @@ def count(*words):
     assert done.exit_code == 0, done.output
 
 
-def check(folder, documents):
-    count(folder / "texts", "-o", folder / "wanted.counts")
+def check(folder, documents, *ties):
+    count(folder / "texts", "-o", folder / "wanted.counts", "--group", "{lang}")
+    columns = ["chunk", "group", "count"]
     wanted, found = (
-        pq.read_table(folder / f"{name}.counts").select(["chunk", "count"]).to_pydict() for name in ("wanted", "all")
+        sorted(map(str, pq.read_table(folder / f"{name}.counts").select(columns).to_pylist()))
+        for name in ("wanted", "all")
     )
     assert found == wanted
-    for tie in ("first", "smallest"):
+    for tie in ("smallest", *ties):
         merges = train_counts(read_counts(folder / "all.counts", tie, folder), 300, tie)
         assert merges == train(documents, 300, "gpt4", tie=tie, engine="python")
 
 
-@pytest.mark.parametrize("name", ["dask", "datatrove"])
-def test_parts_by_file(tmp_path, documents, name):
+@pytest.mark.parametrize(("name", "ties"), [("dask", ["first"]), ("datatrove", [])])
+def test_parts_are_added(tmp_path, documents, name, ties):
     pytest.importorskip(name)
     run(name, tmp_path)
-    count("--add", tmp_path / "parts" / "*.counts", "-o", tmp_path / "all.counts")
-    check(tmp_path, documents)
-
-
-def test_parts_added_by_duckdb(tmp_path, documents):
-    pytest.importorskip("dask")
-    run("dask", tmp_path)
+    count("--add", tmp_path / "parts", "-o", tmp_path / "all.counts")
+    check(tmp_path, documents, *ties)
     run("duckdb", tmp_path)
-    check(tmp_path, documents)
+    check(tmp_path, documents, *ties)
+    lost = sorted((tmp_path / "parts").iterdir())[-2:]
+    lost[0].unlink()
+    if name == "dask":
+        with pytest.raises(AssertionError):
+            count("--add", tmp_path / "parts", "-o", tmp_path / "all.counts")
 
 
 @pytest.mark.parametrize("name", ["ray", "pyspark"])

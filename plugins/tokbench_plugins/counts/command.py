@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,12 +69,15 @@ def _size(value: str | None) -> int | None:
     help="Such as 8GB [default: half of what is free].",
 )
 @click.option("--processes", type=click.IntRange(1), help="[default: all cores]")
-@click.option("--add", is_flag=True, help="TEXTS are tables: add them.")
+@click.option("--add", is_flag=True, help="TEXTS are tables, or folders of tables: add them.")
+@click.option("--gaps", is_flag=True, help="With --add: numbers of parts may be missing.")
 @json_option
 @log_option
 @common_options
-def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log: Log, **given: Any) -> None:
-    """Count the pre-tokens of TEXTS: files, folders, patterns, or - for standard input.
+def count(
+    texts: tuple[str, ...], *, output: Path, add: bool, gaps: bool, as_json: bool, log: Log, **given: Any
+) -> None:
+    """Count the pre-tokens of TEXTS: files, folders, patterns, addresses, or - for standard input.
 
     A tokenizer that is trained on the table is the one that the texts give. A count that was stopped goes on when the
     command is run again.
@@ -83,8 +87,8 @@ def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log
 
     memory = given["memory"] or available_memory()
     if add:
-        tables = [path for name in texts for path in find_files(Path(name))]
-        merged = add_tables(tables, output, memory, given["min_count"])
+        tables = [path for name in texts for path in find_files(_in_folder(name))]
+        merged = add_tables(tables, output, memory, given["min_count"], gaps=gaps)
         counted = None
     else:
         counted = _count(texts, output, memory, log, given)
@@ -93,6 +97,11 @@ def count(texts: tuple[str, ...], *, output: Path, add: bool, as_json: bool, log
         print_json(_facts(merged, output))
     else:
         _summary(merged, counted, output)
+
+
+def _in_folder(name: str) -> str:
+    """Return the pattern of the tables in a folder, of which an address ends with a slash; hidden ones are left out."""
+    return f"{name.rstrip('/')}/[!._]*" if name.endswith("/") or Path(name).is_dir() else name
 
 
 def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: dict[str, Any]) -> Counted:
@@ -126,7 +135,7 @@ def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: d
 
 
 def _facts(merged: Merged, output: Path) -> dict[str, object]:
-    from tokbench_plugins.counts.facts import LeftOut
+    from tokbench_plugins.counts.facts import LeftOut, named_span
 
     facts = merged.facts
     left_out = facts.left_out or LeftOut(1)
@@ -139,11 +148,15 @@ def _facts(merged: Merged, output: Path) -> dict[str, object]:
         "different": merged.different,
         "different_bytes": merged.chunk_bytes,
         "training_memory": merged.training_memory,
+        "fitting_min_count": merged.fitting,
+        "gaps": [named_span(*gap) for gap in facts.gaps],
         "left_out": {"different": left_out.different, "pretokens": left_out.pretokens, "bytes": left_out.bytes},
     }
 
 
 def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
+    from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
+    from tokbench_plugins.counts.facts import named_span
 
     facts = merged.facts
     if counted and counted.resumed:
@@ -152,12 +165,23 @@ def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
         f"{output}: {facts.bytes / 1e6:,.1f} MB, {facts.documents:,} documents, {merged.pretokens:,} pre-tokens, "
         f"{merged.different:,} different (split {facts.pattern_name})"
     )
-    if merged.late:
-        say(f"The last tenth of the text brought {merged.late / merged.different:.1%} of them.")
+    if spans := facts.spans:
+        missing = f", {len(facts.gaps):,} gaps" if facts.gaps else ""
+        say(f"Added: {named_span(spans[0][0], spans[-1][1])}{missing}.")
+    if merged.before and 0 < merged.before[0] <= merged.before[1]:
+        late, power = 1 - merged.before[1] / merged.different, log2(merged.different / merged.before[0])
+        say(
+            f"The last tenth of the text brought {late:.1%} of them. They grow as text^{power:.2f} in its second half: "
+            f"ten times the text may have {merged.different * 10**power:,.0f}."
+        )
     if facts.left_out:
         say(f"{facts.left_out}")
     for kind, met in counted.amount.faults.met.items() if counted else ():
         say(met.note(kind))
+    if merged.slots > MOST_SLOTS:
+        size = f"{merged.chunk_bytes:,} bytes of pre-tokens"
+        say(f"Too large to train on: {size}. What fits: --add {output} --min-count {merged.fitting}")
+        return
     memory = f"{merged.training_memory / 1e9:.1f} GB"
     backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")
     train = f"tokbench train --backend {backend} --counts {shlex.quote(str(output))} --vocab-size 32768"

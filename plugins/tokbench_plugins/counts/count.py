@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise
-from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.text.faults import Faults
+from tokbench.text.formats import FIELDS
 from tokbench.text.given import checked_texts
+from tokbench.text.rows import RowForm, text_of_row, value_of
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
@@ -20,9 +24,12 @@ from tokbench_plugins.counts.facts import (
     KEY,
     CountFacts,
     document_position,
+    group_of,
     part_of,
     part_position,
     schema,
+    span_of_part,
+    spans_of_documents,
 )
 from tokbench_plugins.counts.rows import rows_of
 
@@ -104,6 +111,14 @@ def _places(at: NDArray[np.int64], offsets: NDArray[np.int64], firsts: NDArray[n
     return places
 
 
+def blocks_of(texts: Sequence[str], groups: Sequence[str], firsts: NDArray[np.int64] | None) -> Iterator[Block]:
+    """Yield the documents of each group as a block."""
+    for group in dict.fromkeys(groups):
+        chosen = [k for k, other in enumerate(groups) if other == group]
+        data, offsets = encode_documents([texts[k] for k in chosen])
+        yield Block(data, offsets, None if firsts is None else firsts[chosen], group)
+
+
 def count_table(
     documents: Iterable[str],
     numbers: Iterable[int] | int | None = None,
@@ -112,7 +127,7 @@ def count_table(
     group: str = "",
     parts: bool = False,
 ) -> pa.Table:
-    """Count documents: what a task of Ray, datatrove, Dask or Spark calls for its batch, file or partition.
+    """Count documents of one group.
 
     Args:
         documents: the texts; no chunk crosses from one to the next.
@@ -130,30 +145,119 @@ def count_table(
     >>> table.to_pydict()["chunk"], table.to_pydict()["count"]
     ([b'no', b' no', b'!'], [2, 1, 1])
     """
-    import pyarrow as pa
-
     documents = checked_texts(documents, "documents")
-    counter = BlockCounter(pattern, parts=parts)
-    each: Iterator[int] | None = None
-    begin: int | None = None
+    counting = _Counting(pattern, parts=parts)
     if isinstance(numbers, Iterable):
-        order = sorted(zip(numbers, documents, strict=True), key=itemgetter(0))
-        each, documents = (document_position(number) for number, _ in order), [text for _, text in order]
-    elif numbers is not None:
-        begin = part_position(numbers)
-    texts = iter(documents)
-    n_documents = n_bytes = 0
-    while some := list(islice(texts, _DOCUMENTS)):
-        data, offsets = encode_documents(some)
-        firsts = None if begin is None else offsets[:-1] + begin + n_bytes
-        if each is not None:
-            firsts = np.fromiter(islice(each, len(some)), np.int64, len(some))
-        counter.add(Block(data, offsets, firsts, group))
-        n_documents, n_bytes = n_documents + len(some), n_bytes + int(offsets[-1])
-    facts = CountFacts(
-        resolve_pattern(pattern), n_documents, n_bytes, numbered=numbers is not None, groups=(group,), parts=parts
-    )
-    return pa.Table.from_batches(counter.rows(), schema().with_metadata({KEY: facts.as_json()}))
+        counting.numbered(_Row(text, group, number) for number, text in zip(numbers, documents, strict=True))
+    else:
+        counting.in_order((_Row(text, group) for text in documents), numbers)
+    return counting.table(group)
+
+
+def count_partition(
+    batches: Iterable[Any],
+    number: int | str | None = None,
+    *,
+    field: str = "",
+    group: str = "",
+    pattern: str = "gpt4",
+) -> pa.Table:
+    """Count what a task of a cluster reads: a partition, a file or a batch.
+
+    Args:
+        batches: Arrow tables or batches, data frames, mappings of columns, rows, or texts.
+        number: where they are in the corpus: the number of this partition, or the field with the number of each row,
+            which rises through the whole corpus. Without it training needs ``tie: smallest``.
+        field: that holds the text, such as ``doc.text``; by default the first of the usual ones.
+        group: a template of fields, such as ``{lang}``.
+        pattern: a named split or a regular expression.
+
+    Raises:
+        InputError: a number is out of range, or a row has no such field or no text.
+
+    >>> table = count_partition([{"text": ["no!", "nein"], "lang": ["en", "de"]}], 7, group="{lang}")
+    >>> table.to_pydict()["chunk"], table.to_pydict()["group"]
+    ([b'nein', b'no', b'!'], ['de', 'en', 'en'])
+    """
+    form, faults = RowForm(field), Faults()
+    column = number if isinstance(number, str) else ""
+
+    def row_of(values: Any) -> _Row:
+        text = text_of_row(values, form, faults, lambda: "a row of a batch")
+        assert text is not None
+        return _Row(text, group_of(group, values), int(value_of(values, column)) if column else 0)
+
+    rows = (row_of(values) for batch in batches for values in _rows_of_batch(batch))
+    counting = _Counting(pattern)
+    if isinstance(number, str):
+        counting.numbered(rows)
+    else:
+        counting.in_order(rows, number)
+    return counting.table()
+
+
+class _Row(NamedTuple):
+    text: str
+    group: str = ""
+    number: int = 0
+
+
+def _rows_of_batch(batch: Any) -> Iterable[Any]:
+    if isinstance(batch, str):
+        return [{FIELDS[0]: batch}]
+    if hasattr(batch, "to_pylist"):
+        return cast("Iterable[Any]", batch.to_pylist())
+    if hasattr(batch, "to_dict"):
+        return cast("Iterable[Any]", batch.to_dict("records"))
+    if all(isinstance(values, list | np.ndarray) for values in batch.values()):
+        return (dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True))
+    return [batch]
+
+
+class _Counting:
+    """Counts rows, and knows what was counted."""
+
+    def __init__(self, pattern: str, *, parts: bool = False) -> None:
+        self._counter = BlockCounter(pattern, parts=parts)
+        self._facts = CountFacts(resolve_pattern(pattern), parts=parts)
+
+    def in_order(self, rows: Iterable[_Row], number: int | None) -> None:
+        """Count rows of a file or partition that has a number, or none."""
+        begin = None if number is None else part_position(number)
+        if begin is not None:
+            self._facts = replace(self._facts, numbered=True, spans=(span_of_part(begin),))
+        for some in _batched(rows):
+            sizes = [len(row.text.encode()) for row in some]
+            starts = np.cumsum([self._facts.bytes, *sizes[:-1]])
+            self._add(some, sum(sizes), None if begin is None else starts + begin)
+
+    def numbered(self, rows: Iterable[_Row]) -> None:
+        """Count rows that have numbers of their own."""
+        ordered = sorted(rows, key=attrgetter("number"))
+        self._facts = replace(self._facts, numbered=True, spans=spans_of_documents([row.number for row in ordered]))
+        for some in _batched(ordered):
+            firsts = np.array([document_position(row.number) for row in some], np.int64)
+            self._add(some, sum(len(row.text.encode()) for row in some), firsts)
+
+    def _add(self, rows: list[_Row], n_bytes: int, firsts: NDArray[np.int64] | None) -> None:
+        for block in blocks_of([row.text for row in rows], [row.group for row in rows], firsts):
+            self._counter.add(block)
+        groups = tuple(sorted({*self._facts.groups, *(row.group for row in rows)}))
+        documents, n_bytes = self._facts.documents + len(rows), self._facts.bytes + n_bytes
+        self._facts = replace(self._facts, documents=documents, bytes=n_bytes, groups=groups)
+
+    def table(self, group: str = "") -> pa.Table:
+        """Return the table; ``group`` is that of no rows."""
+        import pyarrow as pa
+
+        facts = replace(self._facts, groups=self._facts.groups or (group,))
+        return pa.Table.from_batches(self._counter.rows(), schema().with_metadata({KEY: facts.as_json()}))
+
+
+def _batched(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    left = iter(rows)
+    while some := list(islice(left, _DOCUMENTS)):
+        yield some
 
 
 def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa.Table:
@@ -174,7 +278,9 @@ def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa
 
     absent = {"first": pa.nulls, "group": partial(pa.repeat, ""), "part": partial(pa.repeat, pa.scalar(0, pa.int8()))}
     columns = [rows[name] if name in rows.column_names else absent[name](len(rows)) for name in COLUMNS]
-    table = pa.table(columns, names=COLUMNS).cast(schema()).sort_by([("first", "ascending"), ("chunk", "ascending")])
+    # Large offsets: the chunks of a batch may have more than 2 GiB.
+    wide = schema().set(0, pa.field("chunk", pa.large_binary()))
+    table = pa.table(columns, names=COLUMNS).cast(wide)
     facts = CountFacts(
         resolve_pattern(pattern),
         documents,
@@ -182,5 +288,6 @@ def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa
         numbered="first" in rows.column_names,
         groups=tuple(sorted(table["group"].unique().to_pylist())),
         parts=bool(pc.max(table["part"]).as_py()),
+        in_order=False,
     )
     return table.replace_schema_metadata({KEY: facts.as_json()})

@@ -21,9 +21,11 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+import string
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -32,6 +34,7 @@ from numpy.typing import NDArray
 
 from tokbench import plugin
 from tokbench.foundation.files import open_regular
+from tokbench.text.rows import value_of
 from tokbench_plugins.bpe.patterns import pattern_name
 
 if TYPE_CHECKING:
@@ -48,6 +51,8 @@ _FILE: Final = 40
 _DOCUMENT: Final = 257 << 20  # bytes, and an odd number of megabytes, so that documents take turns in the parts
 _BLOCK: Final = 20
 _BATCH: Final = 1 << 20
+_MOST_SPANS: Final = 1000
+_TAIL: Final = 1 << 14
 
 
 def position(file: int, byte: int) -> int:
@@ -67,6 +72,54 @@ def part_position(number: int) -> int:
 def document_position(number: int) -> int:
     """Return where a document begins that a caller numbered; raise InputError if the number is too large."""
     return _within(number, _DOCUMENT, "number documents from 0, or give the number of their file or partition")
+
+
+Span = tuple[int, int]
+"""From a place up to another."""
+
+
+def span_of_part(begin: int) -> Span:
+    """Return the places of a file or partition that begins there."""
+    return begin, begin + (1 << _FILE)
+
+
+def spans_of_documents(numbers: Sequence[int]) -> tuple[Span, ...]:
+    """Return the places of documents with rising numbers; none if they are scattered over too many.
+
+    >>> [named_span(*span) for span in spans_of_documents([3, 4, 5, 9])]
+    ['documents 3 to 5', 'document 9']
+    """
+    places = np.array([document_position(number) for number in numbers], np.int64)
+    cuts = np.flatnonzero(np.diff(places) > _DOCUMENT) + 1
+    if cuts.size >= _MOST_SPANS or not places.size:
+        return ()
+    starts, lasts = places[np.append(0, cuts)], places[np.append(cuts - 1, -1)]
+    return tuple((start, last + _DOCUMENT) for start, last in zip(starts.tolist(), lasts.tolist(), strict=True))
+
+
+def joined_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans in order, those that touch as one; they do not overlap.
+
+    >>> joined_spans([(4, 6), (0, 2), (2, 3)])
+    ((0, 3), (4, 6))
+    """
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        begin = joined.pop()[0] if joined and joined[-1][1] == start else start
+        joined.append((begin, end))
+    return tuple(joined)
+
+
+def named_span(start: int, end: int) -> str:
+    """Return a span as the numbers that its caller gave.
+
+    >>> named_span(part_position(2), part_position(5)), named_span(document_position(7), document_position(8))
+    ('parts 2 to 4', 'document 7')
+    """
+    is_part = start % (1 << _FILE) == 0 == end % (1 << _FILE)
+    kind, size = ("part", 1 << _FILE) if is_part else ("document", _DOCUMENT)
+    first, last = start // size, end // size - 1
+    return f"{kind} {first:,}" if first == last else f"{kind}s {first:,} to {last:,}"
 
 
 def _within(number: int, size: int, remedy: str) -> int:
@@ -119,6 +172,16 @@ class CountFacts:
     parts: bool = False
     """Whether the text was counted in parts."""
     left_out: LeftOut | None = None
+    spans: tuple[Span, ...] = ()
+    """The places of the caller's numbers, rising; empty without numbers, or if they are scattered."""
+    in_order: bool = True
+    """Whether the rows are in the order of ``first``."""
+
+    @property
+    def gaps(self) -> tuple[Span, ...]:
+        """The parts between the first and the last that are missing; documents may have any rising numbers."""
+        between = ((before[1], after[0]) for before, after in pairwise(self.spans))
+        return tuple((start, end) for start, end in between if start % (1 << _FILE) == 0 == end % (1 << _FILE))
 
     @property
     def pattern_name(self) -> str:
@@ -142,8 +205,23 @@ class CountFacts:
             raise plugin.InputError(f"{where}: counts of another version of tokbench; count again")
         known.pop("pattern_name")
         left_out = known.pop("left_out")
-        facts = cls(**{**known, "sources": tuple(known["sources"]), "groups": tuple(known["groups"])})
+        spans = tuple((start, end) for start, end in known.pop("spans", ()))
+        facts = cls(**{**known, "sources": tuple(known["sources"]), "groups": tuple(known["groups"]), "spans": spans})
         return replace(facts, left_out=LeftOut(**left_out)) if left_out else facts
+
+
+class _Template(string.Formatter):
+    def get_field(self, name: str, _args: Any, values: Any) -> tuple[Any, str]:
+        return value_of(values, name), name
+
+
+def group_of(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template with the fields of a row, such as ``{lang}`` or ``{meta.lang}``; raise KeyError without one.
+
+    >>> group_of("{meta.lang}-{n}", {"meta": {"lang": "de"}, "n": 1})
+    'de-1'
+    """
+    return _Template().vformat(template, (), values)
 
 
 def schema() -> pa.Schema:
@@ -152,6 +230,17 @@ def schema() -> pa.Schema:
 
     types = (pa.binary(), pa.int64(), pa.int64(), pa.string(), pa.int8())
     return pa.schema(list(zip(COLUMNS, types, strict=True)))
+
+
+def _footer(path: Path) -> bytes:
+    with open_regular(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        tail = file.readall()
+        if (length := int.from_bytes(tail[-8:-4], "little") + 8) > len(tail):
+            file.seek(max(0, size - length))
+            tail = file.readall()
+    return tail
 
 
 class _Digests(NamedTuple):
@@ -226,13 +315,15 @@ def read_facts(path: Path) -> CountFacts:
     import pyarrow.parquet as pq
 
     try:
-        sha256_of(path)
-        metadata = pq.read_metadata(path)
+        footer = _footer(path)
+        if SEAL.encode() in footer:
+            sha256_of(path)
+        metadata = pq.read_metadata(pa.BufferReader(footer))
     except OSError as error:
         raise plugin.InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except pa.ArrowInvalid as error:
         raise plugin.InputError(f"{path}: not a whole Parquet file; count again, or copy it again") from error
-    missing = [name for name in COLUMNS if name not in metadata.schema.to_arrow_schema().names]
+    missing = [name for name in COLUMNS if name not in metadata.schema.names]
     if missing:
         raise plugin.InputError(f"{path}: not a table of counts: it has no column {', '.join(missing)}")
     return CountFacts.of(metadata.metadata, str(path))

@@ -270,18 +270,19 @@ def _count(task: Task, report: Report) -> Counted:
     )
     rows = [Part(task.folder / name) for one in journal.written for name in one.files]
     with engine(task.memory, task.folder / "spill") as connection:
-        merged = merge(connection, rows, facts, task.output, least=task.least, late=_last_tenth(amount.sizes))
+        places = [_place(amount.sizes, share) for share in (0.5, 0.9)]
+        merged = merge(connection, rows, facts, task.output, least=task.least, places=places)
     shutil.rmtree(task.folder)
     return Counted(merged, amount, resumed)
 
 
-def _last_tenth(sizes: Mapping[str, int]) -> int:
-    """Return where the last tenth of the files begins, of which ``sizes`` are by their numbers."""
-    behind = 0.9 * sum(sizes.values())
+def _place(sizes: Mapping[str, int], share: float) -> int:
+    """Return where a share of the files is read, of which ``sizes`` are by their numbers."""
+    left = share * sum(sizes.values())
     for file, size in sorted((int(name), size) for name, size in sizes.items()):
-        if behind < size:
-            return position(file, int(behind))
-        behind -= size
+        if left < size:
+            return position(file, int(left))
+        left -= size
     return 0
 
 

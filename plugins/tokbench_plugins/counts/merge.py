@@ -6,16 +6,31 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench import plugin
 from tokbench.foundation.files import UNFINISHED, remove_unfinished, unfinished_prefix, writing
-from tokbench_plugins.counts.facts import KEY, SEAL, UNSEALED, CountFacts, LeftOut, position, read_facts, seal
+from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
+from tokbench_plugins.counts.facts import (
+    KEY,
+    SEAL,
+    UNSEALED,
+    CountFacts,
+    LeftOut,
+    joined_spans,
+    named_span,
+    position,
+    read_facts,
+    seal,
+    sha256_of,
+)
 
 if TYPE_CHECKING:
     import duckdb
 
+_FEW: Final = 5
 _ALIKE: Final = {"pattern_name": "split", "parts": "counting in parts"}
 
 
@@ -34,8 +49,15 @@ class Merged(NamedTuple):
     pretokens: int
     chunk_bytes: int
     """The bytes of the different chunks."""
-    late: int = 0
-    """The different chunks that occur first behind a given place."""
+    before: tuple[int, ...] = ()
+    """The different chunks that occur first before each of some places."""
+    fitting: int = 1
+    """The ``--min-count`` with which the table can be trained on."""
+
+    @property
+    def slots(self) -> int:
+        """What :data:`MOST_SLOTS` limits."""
+        return self.chunk_bytes + self.different + 1
 
     @property
     def training_memory(self) -> int:
@@ -62,6 +84,8 @@ def engine(memory: int, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     settings = {"memory_limit": f"{max(memory, 1 << 28) >> 20}MiB", "temp_directory": str(spill)}
     with duckdb.connect(config=settings) as connection:
         connection.execute("SET enable_progress_bar = false")
+        # Or a column's type would depend on the number of files, and on whether one of them is empty.
+        connection.execute("SET disabled_optimizers = 'statistics_propagation'")
         try:
             yield connection
         except duckdb.Error as error:
@@ -79,24 +103,21 @@ def merge(
     output: Path,
     *,
     least: int = 1,
-    late: int = 0,
+    places: Sequence[int] = (),
 ) -> Merged:
     """Add parts into one table, in the order of first occurrence.
 
-    Chunks that occur less than ``least`` times are left out; ``late`` is a place of the text, for :class:`Merged`.
+    Chunks that occur less than ``least`` times are left out, of the sum; ``places`` are of the text, for
+    :class:`Merged`.
     """
-    import pyarrow.parquet as pq
-
-    # A worker that came too late writes no rows; DuckDB takes each column of an empty file for one that holds NULL.
-    parts = [part for part in parts if pq.read_metadata(part.path).num_rows] or parts[:1]
-    moved = 'chunk, count, first + {} AS first, "group", part'
-    rows = " UNION ALL ".join(f"SELECT {moved.format(one.shift)} FROM {_table(one.path)}" for one in parts)
+    rows = _moved(connection, parts)
     added = (
         'SELECT chunk, sum(count)::BIGINT AS count, min(first) AS first, "group", part '
         f'FROM ({rows}) GROUP BY chunk, "group", part'
     )
-    groups = connection.execute(f'SELECT DISTINCT "group" FROM ({rows}) ORDER BY 1').fetchall()
-    facts = replace(facts, groups=tuple(name for (name,) in groups))
+    if not facts.groups:
+        groups = connection.execute(f'SELECT DISTINCT "group" FROM ({rows}) ORDER BY 1').fetchall()
+        facts = replace(facts, groups=tuple(name for (name,) in groups))
     if least > 1:
         connection.execute(f"CREATE TEMP TABLE added AS {added}")
         rare = f"SELECT chunk, sum(count)::BIGINT AS n FROM added GROUP BY chunk HAVING n < {least}"
@@ -111,8 +132,45 @@ def merge(
         connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
         seal(unfinished)
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
-    columns = f"count(*), sum(n), sum(octet_length(chunk)), count(*) FILTER (first >= {late or 'NULL'})"
-    return Merged(facts, *_numbers(connection, f"SELECT {columns} FROM ({by_chunk})"))
+    columns = ["count(*)", "sum(n)", "sum(octet_length(chunk))"]
+    columns += [f"count(*) FILTER (first < {place})" for place in places]
+    query = f"SELECT {', '.join(columns)} FROM ({by_chunk})"
+    different, pretokens, chunk_bytes, *before = _numbers(connection, query)
+    merged = Merged(facts, different, pretokens, chunk_bytes, tuple(before))
+    if merged.slots > MOST_SLOTS:
+        merged = merged._replace(fitting=fitting_min_count(connection, output))
+    return merged
+
+
+def _moved(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> str:
+    """Return a query of the rows of parts, each with its ``first`` in the whole text."""
+    import pyarrow as pa
+
+    files = f"read_parquet([{', '.join(_quoted(part.path) for part in parts)}], filename = true)"
+    if not any(part.shift for part in parts):
+        return f'SELECT chunk, count, first, "group", part FROM {files}'
+    shifts = pa.table({"path": [str(part.path) for part in parts], "shift": [part.shift for part in parts]})
+    connection.register("shifts", shifts)
+    return f'SELECT chunk, count, first + shift AS first, "group", part FROM {files} JOIN shifts ON filename = path'
+
+
+def slots_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """Return what :data:`MOST_SLOTS` limits, of a table; of rows with one chunk each it is read without their sum."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(path)
+    if sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)) < MOST_SLOTS:
+        return 0
+    return _numbers(
+        connection, f"SELECT sum(octet_length(chunk) + 1) FROM (SELECT DISTINCT chunk FROM {_table(path)})"
+    )[0]
+
+
+def fitting_min_count(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """Return the smallest ``--min-count`` whose table can be trained on."""
+    by_chunk = f"SELECT sum(count) AS n, octet_length(any_value(chunk)) + 1 AS slots FROM {_table(path)} GROUP BY chunk"
+    rising = f"SELECT n, sum(sum(slots)) OVER (ORDER BY n DESC) AS slots FROM ({by_chunk}) GROUP BY n"
+    return _numbers(connection, f"SELECT min(n) FROM ({rising}) WHERE slots < {MOST_SLOTS - 1}")[0]
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:
@@ -124,27 +182,47 @@ def _table(path: Path) -> str:
     return f"read_parquet({_quoted(path)})"
 
 
-def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1) -> Merged:
+def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1, *, gaps: bool = False) -> Merged:
     """Add tables as if their texts had been counted one after the other.
 
     Raises:
-        InputError: they differ in split or version; it names both.
+        InputError: they differ in split or version, or hold the same text; it names both. Or numbers are missing
+            between the first and the last, unless ``gaps`` may be.
     """
-    facts = [read_facts(path) for path in paths]
-    for path, other in zip(paths[1:], facts[1:], strict=True):
+    read, known = [], dict[str, Path]()
+    for path in paths:
+        read.append(read_facts(path))
+        if read[-1].documents and not read[-1].spans:
+            if first := known.get(digest := sha256_of(path)):
+                raise plugin.InputError(f"{first} and {path} are the same table; leave one of them out")
+            known[digest] = path
+    for path, other in zip(paths[1:], read[1:], strict=True):
         for field, name in _ALIKE.items():
-            ours, theirs = getattr(facts[0], field), getattr(other, field)
+            ours, theirs = getattr(read[0], field), getattr(other, field)
             if ours != theirs:
                 message = f"tables of different {name} cannot be added: {ours} and {theirs}; count one of them again"
                 raise plugin.InputError(f"{paths[0]} and {path}: {message}")
-    if len({other.numbered for other in facts}) > 1:
+    if len({other.numbered for other in read}) > 1:
         raise plugin.InputError(
             "some of these tables have numbers of the caller and some have not: add tables of one kind first"
         )
-    parts = placed(paths, facts)
+    _refuse_doubled(paths, read)
+    facts = _sum(read)
+    if facts.gaps and not gaps:
+        missing = ", ".join(named_span(*gap) for gap in facts.gaps[:_FEW])
+        more = f" and {len(facts.gaps) - _FEW:,} more gaps" if len(facts.gaps) > _FEW else ""
+        raise plugin.InputError(f"missing: {missing}{more}; count what was lost, or allow it with --gaps")
     spill = output.with_name(f"{unfinished_prefix(output)}spill{UNFINISHED}")
     with engine(memory, spill) as connection:
-        return merge(connection, parts, _sum(facts), output, least=least)
+        return merge(connection, placed(paths, read), facts, output, least=least)
+
+
+def _refuse_doubled(paths: Sequence[Path], read: Sequence[CountFacts]) -> None:
+    spans = sorted((span, path) for path, facts in zip(paths, read, strict=True) for span in facts.spans)
+    for (one, path), (other, again) in pairwise(spans):
+        if other[0] < one[1]:
+            both = named_span(other[0], min(one[1], other[1]))
+            raise plugin.InputError(f"{path} and {again} both hold {both}; leave one of them out")
 
 
 def placed(paths: Sequence[Path], facts: Sequence[CountFacts]) -> list[Part]:
@@ -166,6 +244,9 @@ def _sum(facts: Sequence[CountFacts]) -> CountFacts:
         bytes=sum(one.bytes for one in facts),
         sources=tuple(source for one in facts for source in one.sources),
         left_out=left_out,
+        groups=tuple(sorted({group for one in facts for group in one.groups})),
+        spans=joined_spans(span for one in facts for span in one.spans) if all(one.spans for one in facts) else (),
+        in_order=True,
     )
 
 

@@ -26,11 +26,10 @@ from tokbench.text.formats import ROWS, Format, refuse_zeros
 from tokbench.text.opening import STDIN
 from tokbench.text.read import documents_in
 from tokbench.text.rows import RowForm, parse_row, rows_of, text_of_row
-from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.counts.count import Block
-from tokbench_plugins.counts.facts import position
+from tokbench_plugins.counts.count import Block, blocks_of
+from tokbench_plugins.counts.facts import group_of, position
 
 Documents = Literal["file", "line"]
 
@@ -119,7 +118,7 @@ class PieceReader:
         self._piece, self._how = piece, how
         self._path = Path(piece.path)
         fields = [name for _, name, _, _ in string.Formatter().parse(how.group) if name]
-        others = tuple(name.partition("[")[0] for name in fields if name not in file_names(self._path))
+        others = tuple(name for name in fields if name not in file_names(self._path))
         self._form = RowForm(how.field, how.nulls, others)
         self.amount, self.read = Amount(faults=Faults(how.errors)), 0
         self._start, self._stretch, self._lines, self._chars = 0, b"", 0, 0  # lines, characters of a line: before it
@@ -269,8 +268,8 @@ class PieceReader:
         if not self._how.group:
             return ""
         try:
-            return self._how.group.format_map({**row, **file_names(self._path)})
-        except (KeyError, TypeError, IndexError) as error:
+            return group_of(self._how.group, {**row, **file_names(self._path)})
+        except (KeyError, ValueError) as error:
             raise plugin.InputError([plugin.Problem(where(), f"has no field {error} for --group")]) from error
 
     def _table(self, reader: TextReader) -> Iterator[tuple[int, Iterator[Block]]]:
@@ -292,13 +291,11 @@ class PieceReader:
             yield row.text, self._row_group(row.values, f"{reader.place}:{row.number}".format)
 
     def _blocks(self, texts: list[str], firsts: list[int], groups: list[str]) -> Iterator[Block]:
-        base = position(self._piece.file, 0)
-        for group in dict.fromkeys(groups):
-            chosen = [k for k, other in enumerate(groups) if other == group]
-            data, offsets = encode_documents([texts[k] for k in chosen])
-            self.amount.documents += len(chosen)
-            self.amount.bytes += int(offsets[-1])
-            yield Block(data, offsets, base + np.array([firsts[k] for k in chosen], np.int64), group)
+        places = position(self._piece.file, 0) + np.array(firsts, np.int64)
+        for block in blocks_of(texts, groups, places):
+            self.amount.documents += block.offsets.size - 1
+            self.amount.bytes += int(block.offsets[-1])
+            yield block
 
 
 def _line_starts(data: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tokbench import plugin
 from tokbench_plugins.bpe.artefact import TrainingText
 from tokbench_plugins.bpe.compiled.count import Counts
+from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.counts.facts import read_facts
 from tokbench_plugins.counts.merge import (
@@ -19,8 +20,10 @@ from tokbench_plugins.counts.merge import (
     available_memory,
     chunks_in_order,
     engine,
+    fitting_min_count,
     groups_in_order,
     has_order,
+    slots_of,
 )
 from tokbench_plugins.counts.rows import check_counts, gather
 
@@ -81,7 +84,9 @@ def read_counts(path: Path, tie: Tie, folder: Path) -> Counts:
     facts = read_facts(path)
     with engine(available_memory(), folder) as connection:
         _check_order(connection, path, tie)
-        counts = gather(chunks_in_order(connection, path, one_row_each=not facts.parts and len(facts.groups) < 2))  # noqa: PLR2004
+        _check_size(connection, path)
+        one_row_each = facts.in_order and not facts.parts and len(facts.groups) < 2  # noqa: PLR2004
+        counts = gather(chunks_in_order(connection, path, one_row_each=one_row_each))
     check_counts(counts, facts, path)
     return counts
 
@@ -90,6 +95,14 @@ def _check_order(connection: duckdb.DuckDBPyConnection, path: Path, tie: Tie) ->
     if tie == "first" and not has_order(connection, path):
         message = "does not know where its chunks occur first; train with 'tie: smallest', or count with numbers"
         raise plugin.BackendError(f"{path}: {message}")
+
+
+def _check_size(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    if (slots := slots_of(connection, path)) > MOST_SLOTS:
+        fitting = fitting_min_count(connection, path)
+        message = f"{slots:,} bytes of pre-tokens are more than the {MOST_SLOTS:,} that training takes"
+        fix = f"leave rare ones out: tokbench count --add {path} --min-count {fitting}"
+        raise plugin.InputError(f"{path}: {message}; {fix} -o SMALLER")
 
 
 def text_of_tables(tables: Mapping[str, plugin.CountsFile]) -> TrainingText:

@@ -22,6 +22,13 @@ from tokbench_plugins.bpe.vocabulary import missing_byte
 
 _LONGEST_REASON = 160
 
+_SPLITS = {
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": PATTERNS["gpt2"],
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s": PATTERNS["gpt4"],
+}
+"""How tiktoken writes the named splits, where it differs."""
+
 
 class TiktokenTokenizer(EncodesAroundSpecial):
     """Byte-level BPE in tiktoken's engine; special tokens are recognised only where the caller allows them.
@@ -99,6 +106,11 @@ class TiktokenTokenizer(EncodesAroundSpecial):
         with suppress(KeyError):  # an empty token and an unused id have the same bytes
             ranks[b""] = self._encoding.encode_single_token(b"")
         return ranks
+
+    @property
+    def split(self) -> str:
+        pattern: str = self._encoding._pat_str  # noqa: SLF001 - it has no public name
+        return _SPLITS.get(pattern, pattern)
 
     @property
     def stages(self) -> Mapping[str, str]:

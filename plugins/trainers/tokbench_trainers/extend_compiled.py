@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +27,9 @@ from tokbench_plugins.bpe.compiled.pairs import (
     fill_table,
     forbid_best,
 )
-from tokbench_plugins.bpe.compiled.train import merge_all
+from tokbench_plugins.bpe.compiled.train import MOST_SLOTS, merge_all
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_trainers.continued import Learned
-
-_MOST_SLOTS: Final = 2**31 - 1
 
 
 def continue_counts(
@@ -48,9 +45,9 @@ def continue_counts(
     >>> continue_counts(Counts(ids, offsets, np.array([1, 1])), range(300, 301))
     [Learned(pair=(256, 99), times=2)]
     """
-    if len(chunks.data) + len(chunks.counts) >= _MOST_SLOTS:
+    if len(chunks.data) + len(chunks.counts) >= MOST_SLOTS:
         raise ValueError(
-            f"{len(chunks.data):,} ids of different chunks are more than the {_MOST_SLOTS:,} that can be trained on"
+            f"{len(chunks.data):,} ids of different chunks are more than the {MOST_SLOTS:,} that can be trained on"
         )
     text = _laid_out(chunks, made)
     pairs, text = merge_all(text, tie, progress, partial(_next, tie=tie, allowed=allowed))

@@ -11,7 +11,9 @@ import re
 import subprocess
 import sys
 
+import fsspec
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("numba")
 pytest.importorskip("duckdb")
@@ -20,17 +22,19 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 from tokbench.text.cuts import reading
 from tokbench.text.faults import BAD_BYTES, NULLS
 from tokbench.text.find import find_texts
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.fast.train import count_chunks
-from tokbench_plugins.counts import local, pieces
-from tokbench_plugins.counts.count import count_table, table_of
-from tokbench_plugins.counts.facts import PARTS, SEAL, part_of, read_facts, sha256_of
+from tokbench_plugins.counts import local, merge, pieces, read
+from tokbench_plugins.counts.count import count_partition, count_table, table_of
+from tokbench_plugins.counts.facts import PARTS, SEAL, named_span, part_of, read_facts, sha256_of
 from tokbench_plugins.counts.merge import add_tables
 from tokbench_plugins.counts.pieces import Reading
+from tokbench_plugins.counts.read import read_counts
 
 MEMORY = 1 << 30
 ALPHABET = [
@@ -281,7 +285,7 @@ def test_tables_add_up_in_any_order_of_parts(tmp_path, numbered):
         pq.write_table(count_table(some, numbers if numbered == "documents" else numbers[0]), paths[-1])
     merged = add_tables(paths, tmp_path / "all.counts", MEMORY)
     assert rows(tmp_path / "all.counts") == expected(documents, "gpt4")
-    assert (merged.facts.documents, merged.late) == (len(documents), 0)
+    assert (merged.facts.documents, merged.before) == (len(documents), ())
     assert read_facts(tmp_path / "all.counts") == merged.facts
 
 
@@ -289,6 +293,111 @@ def test_documents_of_a_batch_come_in_any_order():
     table = count_table(["b a", "a b"], [7, 3], pattern="gpt2")
     assert table["chunk"].to_pylist() == [b"a", b" b", b"b", b" a"]
     assert table.equals(count_table(["a b", "b a"], [3, 7], pattern="gpt2"))
+
+
+def parts_in(folder, numbers):
+    """A table a number; of each part, or of each document if the numbers are lists."""
+    folder.mkdir()
+    for k, number in enumerate(numbers):
+        texts = [f"text {k}"] * (len(number) if isinstance(number, list) else 1)
+        pq.write_table(count_table(texts, number), folder / f"{k}.counts")
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("numbers", "span", "missing"),
+    [
+        ([2, 0, 1], "parts 0 to 2", []),
+        ([5, 9, 6], "parts 5 to 9", ["parts 7 to 8"]),
+        ([[0, 1], [2]], "documents 0 to 2", []),
+        ([[0, 3], [5]], "documents 0 to 5", []),
+    ],
+)
+def test_a_lost_part_shows(tmp_path, numbers, span, missing):
+    folder = parts_in(tmp_path / "parts", numbers)
+    words = ["count", "--add", str(folder), "-o", str(tmp_path / "out")]
+    lost = CliRunner().invoke(command, words)
+    assert bool(lost.exit_code) == bool(missing)
+    assert all(name in str(lost.exception) for name in missing)
+    assert span in CliRunner().invoke(command, [*words, "--gaps"]).output
+    assert [named_span(*gap) for gap in read_facts(tmp_path / "out").gaps] == missing
+
+
+@pytest.mark.parametrize(
+    ("numbers", "named"),
+    [([1, 0, 1], "both hold part 1"), ([[0, 1], [1, 2]], "document 1"), ([None, None], None), ([7, [0]], None)],
+)
+def test_a_doubled_part_is_refused(tmp_path, numbers, named):
+    folder = parts_in(tmp_path / "parts", numbers)
+    tables = sorted(folder.glob("*.counts"))
+    if named:
+        with pytest.raises(InputError, match=named):
+            add_tables(tables, tmp_path / "out", MEMORY, gaps=True)
+    else:
+        add_tables(tables, tmp_path / "out", MEMORY, gaps=True)
+    with pytest.raises(InputError, match=r"0\.counts"):
+        add_tables([*tables[:1], *tables], tmp_path / "out", MEMORY, gaps=True)
+
+
+def test_parts_at_an_address(tmp_path):
+    system = fsspec.filesystem("memory")
+    for path in parts_in(tmp_path / "parts", [0, 1]).iterdir():
+        system.pipe(f"/parts/{path.name}", path.read_bytes())
+    for name in ("memory://parts/", "memory://parts/*.counts"):
+        done = CliRunner().invoke(command, ["count", "--add", name, "-o", str(tmp_path / "out")])
+        assert done.exit_code == 0, done.output
+        assert rows(tmp_path / "out") == {"chunk": [b"text", b" ", b"0", b"1"], "count": [2, 2, 1, 1]}
+    system.pipe("/texts/a.txt", b"no no")
+    done = CliRunner().invoke(command, ["count", "memory://texts/*.txt", "-o", str(tmp_path / "out")])
+    assert rows(tmp_path / "out") == {"chunk": [b"no", b" no"], "count": [1, 1]}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("group", ["{lang.x}", "{lang[x]}"])
+def test_fields_inside_others(tmp_path, kind, group):
+    made = [{"doc": {"text": f"t{k % 2}"}, "lang": {"x": "ab"[k % 2]}} for k in range(4)]
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(made), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in made))
+    counted(path, tmp_path / "out", field="doc.text", group=group)
+    assert read_facts(tmp_path / "out").groups == ("a", "b")
+    with pytest.raises(InputError, match=r"lang\.y"):
+        counted(path, tmp_path / "out", field="doc.text", group="{lang.y}")
+    partition = count_partition([pa.Table.from_pylist(made)], 0, field="doc.text", group=group)
+    assert partition.to_pydict() == count_partition(made, 0, field="doc.text", group=group).to_pydict()
+    one, other = (
+        sorted(table.select(["chunk", "count", "group"]).to_pylist(), key=str)
+        for table in (partition, pq.read_table(tmp_path / "out"))
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_shares_are_of_the_text(tmp_path, packed):
+    """Ten files of one size; the words of the fifth, and of the last, are new, and all others pack well."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for k in range(10):
+        words = [f"{chr(97 + j // 26)}{chr(97 + j % 26)}" for j in range(600)] if k in {5, 9} else ["zz"] * 600
+        text = "".join(f" {word}{'x' * (k == 9)}{'y' * (k != 9)}" for word in words).encode()
+        (folder / f"{k}.txt").write_bytes(gzip.compress(text) if packed else text)
+    result, _ = counted(folder)
+    assert (result.merged.different, result.merged.before) == (1201, (1, 601))
+
+
+def test_what_is_too_large_to_train_on(tmp_path, monkeypatch):
+    """Slots: `` aa`` 3 times and `` bb`` twice are 8 with their gaps, `` cc`` and ``aa`` one more each."""
+    for module in (merge, read):
+        monkeypatch.setattr(module, "MOST_SLOTS", 12)
+    result, _ = counted(write(tmp_path / "in", ["aa aa aa aa bb bb cc"]))
+    assert (result.merged.slots, result.merged.fitting) == (16, 2)
+    with pytest.raises(InputError, match="--min-count 2 "):
+        read_counts(tmp_path / "in.counts", "first", tmp_path)
+    add_tables([tmp_path / "in.counts"], tmp_path / "small", MEMORY, 2)
+    assert read_counts(tmp_path / "small", "first", tmp_path).counts.tolist() == [3, 2]
 
 
 @pytest.mark.parametrize("numbers", [[-1], [1 << 60], 1 << 33])
@@ -307,8 +416,17 @@ def test_counts_of_another_program(tmp_path):
     assert facts.bytes == sum(len(text.encode()) for text in documents)
     assert (facts.documents, facts.pattern_name, facts.numbered, facts.parts) == (20, "gpt4", True, False)
     unordered = table_of(pa.table({"chunk": ["b", "a"], "count": pa.array([1, 2], pa.int32())}))
-    assert unordered["chunk"].to_pylist() == [b"a", b"b"]
     assert unordered["first"].null_count == 2
+
+
+def test_rows_of_another_program_train_in_order(tmp_path):
+    documents = texts(20, 200, seed=7)
+    wanted = expected(documents, "gpt4")
+    order = random.Random(1).sample(range(len(wanted["chunk"])), len(wanted["chunk"]))
+    shuffled = {"first": order, **{name: [column[k] for k in order] for name, column in wanted.items()}}
+    path = tmp_path / "words.counts"
+    pq.write_table(table_of(pa.table(shuffled)), path)
+    assert list(read_counts(path, "first", tmp_path).chunks()) == list(zip(*wanted.values(), strict=True))
 
 
 def test_tables_of_files_add_up_in_order(tmp_path):

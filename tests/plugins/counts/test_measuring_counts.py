@@ -107,3 +107,25 @@ def test_a_table_that_goes_during_a_run_costs_its_own_numbers(folder, tmp_path, 
     assert whole["counted"].status == "failed"
     assert "all.counts" in whole["counted"].reason
     assert whole["counted"].reason in results.notes
+
+
+@pytest.mark.parametrize(("encoding", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "gpt4"), ("o200k_base", "o200k")])
+def test_totals_are_those_of_the_library(data, tmp_path, encoding, pattern, tiktoken_files):
+    tiktoken = pytest.importorskip("tiktoken")
+    files = sorted((data / "pud").glob("*.txt"))
+    table = tmp_path / "all.counts"
+    local.count(local.Task(tuple(files), Reading(pattern), table, 1 << 30), lambda _: None)
+    results = tokbench.run(
+        {
+            "schema": "tokbench/1",
+            "name": "totals",
+            "corpora": {"all": {"source": "counts", "path": str(table)}},
+            "tokenizers": {"bare": {"backend": "tiktoken", "encoding": encoding}},
+            "metrics": ["compression"],
+        },
+        output=tmp_path / "out",
+        workers=0,
+    )
+    [total] = [cell.value for cell in results.cells if (cell.metric, cell.group) == ("tokens", WHOLE)]
+    known = tiktoken.get_encoding(encoding)
+    assert total == sum(len(known.encode_ordinary(path.read_text(encoding="utf-8"))) for path in files)

@@ -49,7 +49,8 @@ from tokbench_plugins.bpe.compiled.pairs import (
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-_MOST_SLOTS: Final = 2**31 - 1
+MOST_SLOTS: Final = 2**31 - 1
+"""The bytes of different chunks, and one more for each."""
 _REPORTS: Final = 200  # calls of ``progress``, about; between two of them nothing can be interrupted
 
 
@@ -274,8 +275,8 @@ def merge_all(
 
 def _laid_out(counts: Counts, ids: int) -> Text:
     most = counts.data.size + counts.counts.size + 1
-    if most > _MOST_SLOTS:
-        raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
+    if most > MOST_SLOTS:
+        raise ValueError(f"{most:,} bytes of different chunks are more than the {MOST_SLOTS:,} that can be trained on")
     # The system gives memory only where something is written, so there is room to spare.
     flat, later_chunk = np.empty(most, np.int32), np.empty(most, np.uint8)
     block_chunk = np.empty(most // BLOCK + 1, np.int32)

@@ -37,7 +37,7 @@ from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.progress import RunProgress, silent
+from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
@@ -47,8 +47,9 @@ from tokbench.registry.tokenizer_names import Grammar
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.model import NamedRun
 from tokbench.results.states import RawStates
-from tokbench.segmentation.segment import NamedTokenizers, segment_texts
+from tokbench.segmentation.segment import cut_texts, without_tokens
 from tokbench.segmentation.segmented_text import SegmentedText
+from tokbench.terminal.session import session
 from tokbench.text.given import check_text, checked_texts, refuse_collection
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.contract import Tokenizer
@@ -162,12 +163,16 @@ def show(
     refuse_collection(listed, "texts")
     labelled = [text if isinstance(text, tuple) else ("", text) for text in listed]
     checked = [(label, check_text(text, label or "texts", k)) for k, (label, text) in enumerate(labelled, 1)]
-    named = NamedTokenizers(
-        [tokenizers] if isinstance(tokenizers, str) else tokenizers, Path(config) if config else None
-    )
-    with Executor(workers).pool(named.limits, silent) as pool:
-        names = named.open(pool, open_store() if store else None)
-        return segment_texts(checked, names, pool, merges=merges)
+    names = [tokenizers] if isinstance(tokenizers, str) else tokenizers
+    shown = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in checked]
+    step = partial(cut_texts, texts=[text for _, text in checked], merges=merges, notes=True)
+    kept = open_store() if store else None
+    with session(names, Path(config) if config else None, workers=workers, store=kept) as ready:
+        for name, answer in ready.ask(step).items():
+            cuts = [without_tokens(name, answer) for _ in shown] if isinstance(answer, Failure) else answer
+            for text, cut in zip(shown, cuts, strict=True):
+                text.segmentations.append(replace(cut, tokenizer=name))
+    return shown
 
 
 def run(

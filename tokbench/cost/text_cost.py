@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.pool import WorkerDied
-from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
-from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.progress import silent
+from tokbench.foundation.failures import Failure
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.measuring.job import Job
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.local_names import LocalNames, local_names
 from tokbench.registry.plugins import Registry
 from tokbench.registry.tokenizer_names import unverified
 from tokbench.results.blocks import MARGIN
-from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
+from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.statistics.sample_units import SampleUnits
 from tokbench.statistics.standings import GroupNumber, Standing, UnitSums, standings
+from tokbench.terminal.session import session
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
-from tokbench.tokenizers.contract import CountsAlone
+from tokbench.tokenizers.contract import CountsAlone, Tokenizer
 from tokbench.tokenizers.facts import cautions
 
 
@@ -64,43 +61,24 @@ class TextCost:
         return self.loss.lost if isinstance(self.loss, Loss) else None
 
 
-@dataclass(frozen=True)
-class CountTokens(Job):
-    """Count the tokens of some texts; the answer is a :class:`TextCost`."""
-
-    name: str
-    texts: tuple[str, ...]
-    ends: tuple[int, ...] = ()
-    """Behind the last text of each file; by default each text is one."""
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return (self.name,)
-
-    def run(self, context: WorkerContext) -> Iterator[TextCost]:
-        with doing("encoding", tokenizer=self.name, place="the texts"):
-            cost = attempt(lambda: count_tokens(context.loaded(self.name), self.texts, self.ends))
-        yield TextCost(tokenizer=self.name, reason=cost.reason) if isinstance(cost, Failure) else cost
-
-
-def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[int] = ()) -> TextCost:
-    """Return the tokens that a tokenizer needs for some texts, or raise ContractError.
+def count_tokens(tokenizer: Tokenizer, texts: Sequence[str], ends: Sequence[int] = ()) -> TextCost:
+    """Return the tokens that a tokenizer needs for some texts, without its name, or raise ContractError.
 
     ``ends`` is behind the last text of each file; by default each text is one.
 
     >>> import tokbench
-    >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"])
+    >>> cost = count_tokens(tokbench.load("utf8_bytes"), ["né", "ab"])
     >>> cost.tokens, cost.loss.exact, cost.vocab_size
     ((3, 2), True, 256)
     """
-    size = vocab_size_of(loaded.tokenizer)
-    known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
-    if isinstance(loaded.tokenizer, CountsAlone):
-        counts = _summed(count_batch(loaded.tokenizer, texts), ends)
-        return TextCost(tokenizer=loaded.name, vocab_size=size, tokens=counts, cautions=known)
-    shard = encoded_texts(loaded, texts)
+    size = vocab_size_of(tokenizer)
+    known = tuple(cautions(getattr(tokenizer, "notes", ())))
+    if isinstance(tokenizer, CountsAlone):
+        counts = _summed(count_batch(tokenizer, texts), ends)
+        return TextCost(tokenizer="", vocab_size=size, tokens=counts, cautions=known)
+    shard = encoded_texts(LoadedTokenizer("", tokenizer), texts)
     return TextCost(
-        tokenizer=loaded.name,
+        tokenizer="",
         vocab_size=size,
         tokens=_summed(shard.tokens, ends),
         loss=Loss.of(text_sums(shard)),
@@ -214,17 +192,14 @@ def cost_of(
         raise InputError(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]
         )
-    named = NamedTokenizers(local.usable, None)
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
-    with Executor(workers).pool(named.limits, silent) as pool:
-        texts, ends = tuple(text for file in files for text in file), tuple(accumulate(map(len, files)))
-        waiting = iter([CountTokens(name, texts, ends) for name in named.open(pool, None)])
-        costs: list[TextCost] = []
-        for job, answer in pool.work(lambda: next(waiting, None)):
-            assert isinstance(job, CountTokens)
-            if isinstance(answer, WorkerDied):
-                answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
-            costs.append(answer)
+    texts, ends = [text for file in files for text in file], [*accumulate(map(len, files))]
+    with session(local.usable, workers=workers) as ready:
+        answers = ready.ask(partial(count_tokens, texts=texts, ends=ends))
+    costs = [
+        TextCost(tokenizer=name, reason=cost.reason) if isinstance(cost, Failure) else replace(cost, tokenizer=name)
+        for name, cost in answers.items()
+    ]
     sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
     costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
     found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.files import read_file, read_regular
+from tokbench.foundation.files import read_file, write_atomically
 from tokbench.foundation.parsing import TextError, decode_utf8, parse_json
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.version import __version__
@@ -80,8 +80,8 @@ __all__ = [
     "opened",
     "parse_json",
     "read_file",
-    "read_regular",
     "silent",
     "valid_unicode",
     "vocab_size_of",
+    "write_atomically",
 ]

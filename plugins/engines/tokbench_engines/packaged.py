@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from tokbench.plugin import BackendSpec, BackendUnavailable, Options, Tokenizer
-from tokbench_plugins.bpe.formats import Parts, read_ranks
+from tokbench_plugins.bpe import Parts, read_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.proofs import proofs

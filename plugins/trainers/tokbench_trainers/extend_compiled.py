@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import plugin
-from tokbench_plugins.bpe import Pair
+from tokbench_plugins.bpe import Pair, Tie
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
@@ -29,7 +29,6 @@ from tokbench_plugins.bpe.compiled.pairs import (
     forbid_best,
 )
 from tokbench_plugins.bpe.compiled.train import merge_all
-from tokbench_plugins.bpe.literal import Tie
 from tokbench_trainers.continued import Learned
 
 _MOST_SLOTS: Final = 2**31 - 1

@@ -19,10 +19,10 @@ from tokbench_engines.gguf.defined import Defined
 from tokbench_engines.gguf.metadata import GGUFTokenizer, read_gguf
 from tokbench_engines.gguf.model import write_model
 from tokbench_engines.gguf.splits import split_of
-from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
+from tokbench_plugins.bpe import BULK_ENGINE, SPECIAL_OPTION, BulkEngine, SpecialTokens
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, vocabulary_of_names
 from tokbench_plugins.bpe.recovery.canonical import not_merged
-from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, names_of_sets, with_added_special
+from tokbench_plugins.bpe.special import names_of_sets, with_added_special
 from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType
 
 _SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}

@@ -14,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import InputError, Problem, parse_json, read_regular
+from tokbench.foundation.files import read_regular
+from tokbench.plugin import InputError, Problem, parse_json
 
 _PREFIX: Final = 8
 _LONGEST: Final = 100_000_000

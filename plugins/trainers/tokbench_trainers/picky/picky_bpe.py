@@ -10,13 +10,20 @@ from typing import Any
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Pair, read_artefact, token_bytes_of
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import saved_files
-from tokbench_plugins.bpe.fast.parallel import count_in_processes
-from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError
-from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import (
+    FIRST_MERGE,
+    CorpusDigest,
+    Merges,
+    Pair,
+    SpecialTokens,
+    TrainingRecord,
+    Vocabulary,
+    count_in_processes,
+    read_artefact,
+    saved_files,
+)
+from tokbench_plugins.bpe.recovery.order import NoMergesError
+from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_trainers.picky.encode_picky import PickyEncoder
 from tokbench_trainers.picky.events import Event
 from tokbench_trainers.picky.train_picky import train_picky

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Pair
-from tokbench_plugins.bpe.fast.train import EMPTY, LinkedText
-from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe import FIRST_MERGE, LinkedText, Pair, Tie
+from tokbench_plugins.bpe.fast.train import EMPTY
 from tokbench_trainers.picky.events import Event, parts_of
 
 _REPORTS = 200  # calls of ``progress``, about

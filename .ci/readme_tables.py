@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import itertools
 import re
@@ -62,6 +63,11 @@ DOOR = {**vars(plugin), **vars(door_to_metrics), **vars(door_to_reports)}
 """The names of the door."""
 
 GUIDE = ROOT / "plugins" / "README.md"
+DOORS = (
+    *("tokbench.plugin", "tokbench.command", "tokbench.plugin.metrics", "tokbench.plugin.report"),
+    *("tokbench.plugin.timing", "tokbench_plugins.bpe"),
+)
+"""The modules of the door, in the order of their reference."""
 TEMPLATE = GUIDE.parent / "template"
 EXAMPLES = {name: f"{name}.py" for name in ("backend", "metric", "timed", "study", "corpus", "reporter", "command")}
 """By name, the modules of the template that the guide shows."""
@@ -92,6 +98,7 @@ SECTIONS = {
         "study example",
         "command example",
     ),
+    ROOT / "plugins" / "door.md": tuple(f"names of {module}" for module in DOORS),
     **REFERENCES,
 }
 
@@ -364,6 +371,21 @@ def hooks():
     return table(["hook", "registers", "with"], rows)
 
 
+def names(module):
+    """Every name of a module of the door, with the first line of its documentation."""
+    door = importlib.import_module(module)
+    return table(["name", "what it is"], [(f"`{name}`", _what(getattr(door, name))) for name in door.__all__])
+
+
+def _what(value):
+    if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__.startswith("tokbench"):
+        return (inspect.getdoc(value) or "").split("\n")[0]
+    plain = isinstance(value, (str, int)) or (isinstance(value, dict) and set(map(type, value)) == {str})
+    return (
+        f"constant: `{', '.join(value) if isinstance(value, dict) else value}`" if plain else "a type, or part of one"
+    )
+
+
 def capabilities():
     """The protocols that a tokenizer may have beside the three members of every tokenizer."""
     rows = []
@@ -394,6 +416,8 @@ def module_of(name):
 def made(name):
     if name.endswith(" example"):
         return example(name.removesuffix(" example"))
+    if name.startswith("names of "):
+        return names(name.removeprefix("names of "))
     if name.startswith("package "):
         return package(name.removeprefix("package "))
     return MEASURED[name]() if name in MEASURED else globals()[name.replace(" ", "_")]()

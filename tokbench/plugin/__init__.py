@@ -17,7 +17,6 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import read_file, write_atomically
 from tokbench.foundation.parsing import TextError, decode_utf8, parse_json
 from tokbench.foundation.progress import Progress, silent
-from tokbench.foundation.version import __version__
 from tokbench.measuring.executor import ExecutorSpec
 from tokbench.registry.hookspecs import hookimpl
 from tokbench.text.opening import opened
@@ -66,7 +65,6 @@ __all__ = [
     "TextError",
     "Tokenizer",
     "TrainProgress",
-    "__version__",
     "attempt",
     "check_encoded",
     "check_id",

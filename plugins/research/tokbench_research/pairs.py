@@ -7,8 +7,7 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
-from tokbench.plugin.metrics import Measured, NotApplicable
-from tokbench.results.blocks import PairMatrix
+from tokbench.plugin.metrics import Measured, NotApplicable, PairMatrix
 
 if TYPE_CHECKING:
     from tokbench.plugin.report import ReporterSpec, Results

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tokbench.plugin import Encoded
-from tokbench.tokenizers.batch import valid_unicode
+from tokbench.plugin import Encoded, valid_unicode
 from tokbench.tokenizers.contract import Offsets, TokenSpans
 from tokbench_engines.gguf.defined import Defined, Part, encode_parts
 from tokbench_engines.gguf.metadata import GGUFTokenizer, write_gguf

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 from tokbench.plugin.metrics import Metric, MetricFamily
-from tokbench.studies.speed.measure import Raced, Speed, SpeedOptions
-from tokbench.studies.speed.slices import TimedSlice
+from tokbench.plugin.timing import Raced, Speed, TimedSlice
 
 STEPS: Final = 16
 
@@ -61,5 +60,5 @@ SPEC: Final = MetricFamily(
     values=(APPENDS, APPENDS_RATIO),
     study="speed",
     make=Appending,
-    options=SpeedOptions,
+    options=Speed.options,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,12 +18,16 @@ from pydantic import Field
 
 from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome
-from tokbench.studies.speed.conditions import machine_notes
-from tokbench.studies.speed.contender import Contender, outcome_of, take_turns
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.copies import FreshCopies
-from tokbench.studies.speed.slices import TimedSlice, slices_of
-from tokbench.studies.speed.timing import quiet, seconds
+from tokbench.plugin.timing import (
+    Contender,
+    FreshCopies,
+    TimedSlice,
+    TimedText,
+    machine_notes,
+    outcome_of,
+    quiet,
+    take_turns,
+)
 
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
@@ -85,7 +90,9 @@ class _Threaded(Contender):
             for job in jobs:  # a list iterator: each job is given once, to one thread
                 encode_batch(self.tokenizer, job)
 
-        took = seconds(lambda: list(pool.map(work, range(count))), 1)
+        start = time.perf_counter()
+        list(pool.map(work, range(count)))
+        took = time.perf_counter() - start
         self.speeds.setdefault(count, []).append(part.n_bytes / took / 1e6)
 
 
@@ -120,7 +127,7 @@ class Threads:
         for text in texts:
             timed = [_Threaded(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
             options = self._options
-            parts = slices_of(text, options.rounds * len(self._counts) + 1, options.max_bytes, options.seed)
+            parts = text.slices(options.rounds * len(self._counts) + 1, options.max_bytes, options.seed)
             if len(parts) <= options.rounds * len(self._counts):
                 reason = f"the text gives {len(parts)} slices, and {options.rounds} rounds need more; give fewer rounds"
                 for contender in timed:

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT
 from tokbench.plugin import vocab_size_of
 from tokbench.plugin.metrics import (
+    DEPENDS_ON_AMOUNT,
     Basis,
     EncodedShard,
     Measured,

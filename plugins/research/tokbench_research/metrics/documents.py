@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.word_units import WordOptions, count_by_document, words_of
-from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
+from tokbench.measuring.word_units import WordOptions
+from tokbench.plugin.metrics import (
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+    count_by_document,
+    words_of,
+)
 from tokbench.statistics.quantiles import median_interval
 
 if TYPE_CHECKING:

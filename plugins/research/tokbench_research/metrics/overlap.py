@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, TokenCounts
 from tokbench.plugin.metrics import (
+    DEPENDS_ON_AMOUNT,
     WHOLE,
     CorpusOutcome,
     CorpusStates,
@@ -20,10 +20,11 @@ from tokbench.plugin.metrics import (
     Metric,
     MetricFamily,
     NotApplicable,
+    PairMatrix,
     SummedMetric,
+    TokenCounts,
     interval,
 )
-from tokbench.results.blocks import PairMatrix
 from tokbench_research.pairs import Numbers, Pairs, Place
 
 _DIVERGENCE: Final = "language_divergence"

@@ -12,10 +12,17 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.spans import shard_bytes
-from tokbench.measuring.word_units import NOT_ALIGNED, token_ends
 from tokbench.plugin import HasTokenBytes, decode_batch, from_lists
-from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
+from tokbench.plugin.metrics import (
+    NOT_ALIGNED,
+    TOKEN_PLACES,
+    Basis,
+    EncodedShard,
+    Metric,
+    counted,
+    shard_bytes,
+    token_ends,
+)
 from tokbench_research import Counts, encoded_again
 
 _TWO: Final = 2

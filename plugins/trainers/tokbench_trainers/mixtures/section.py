@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tokbench.plugin.report import CellTables, Column, Heading, Node, Paragraph, Row, Section, Table
+from tokbench.plugin.report import CellTables, Column, Heading, Node, Paragraph, Row, Section, SectionSpec, Table
 from tokbench.plugin.report import TextCell as Cell
 from tokbench.report.answer.line import CONFIDENCE, AnswerLine
 from tokbench.report.answer.words import megabytes, percent
-from tokbench.report.section import SectionSpec
 from tokbench_trainers.mixtures.block import MIXTURES, Mixtures
 from tokbench_trainers.mixtures.front import Standing, sizes_of, standings
 

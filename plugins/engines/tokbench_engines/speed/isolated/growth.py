@@ -19,8 +19,7 @@ from pydantic import Field
 from tokbench.foundation.failures import tracebacks
 from tokbench.plugin import Options, Tokenizer
 from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, Outcome, student_t
-from tokbench.studies.speed.contender import Place
-from tokbench.studies.speed.timing import quiet
+from tokbench.plugin.timing import Place, quiet
 from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]

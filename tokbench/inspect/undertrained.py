@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.inspect.examine import Inspection, Token, token_of
 from tokbench.inspect.glitch import Never, sort_unseen
+from tokbench.inspect.matrices import Matrices, blocks, find_matrices
 from tokbench.inspect.tokens import Listing, TokenKind, list_tokens
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench_models.undertrained.matrices import Matrices, blocks, find_matrices
 
 LEAST_UNUSED: Final = 5
 """Fewer give no threshold."""

@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.files import read_regular
-from tokbench.plugin import InputError, Problem, parse_json
+from tokbench.foundation.parsing import parse_json
 
 _PREFIX: Final = 8
 _LONGEST: Final = 100_000_000

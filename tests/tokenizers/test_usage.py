@@ -3,7 +3,6 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_views import values, view
 
 from tokbench.inspect.usage import corpus_use
 from tokbench.tokenizers.curve import Curve
@@ -39,18 +38,6 @@ def test_the_made_ids_of_merges_are_found_by_their_bytes():
     tokenizer = BPETokenizer.from_ranks({bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}, "gpt2")
     order = merge_order(tokenizer)
     assert (order.made.tolist(), order.parts.tolist()) == ([300, 301], [151, 150, 300, 222])
-
-
-def test_the_family_by_hand():
-    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")  # ab, abc
-    found = values("usage", view(tokenizer, "abc" * 5, "abcd" * 6))
-    # Emitted are abc and d; a, b, c and ab are only built.
-    assert {name: round(value.value * 258) for name, value in found.items()} == {
-        "usage_active": 2,
-        "usage_rare": 0,
-        "usage_scaffold": 4,
-        "usage_unseen": 252,
-    }
 
 
 def test_scaffold_is_what_is_built_most_and_hardly_emitted():

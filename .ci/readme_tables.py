@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import inspect
@@ -92,6 +93,7 @@ SECTIONS = {
     GUIDE: (
         "hooks",
         "capabilities",
+        "backend fields",
         "backend example",
         "metric example",
         "timed example",
@@ -369,6 +371,18 @@ def hooks():
             )
             rows.append((f"`{name}({parameter.name})`", f"`{kind}`", ", ".join(fields)))
     return table(["hook", "registers", "with"], rows)
+
+
+def backend_fields():
+    """The fields of a backend, as its class explains them."""
+    [kind] = ast.parse(inspect.getsource(plugin.BackendSpec)).body
+    rows = []
+    for field, says in itertools.pairwise(kind.body):
+        if isinstance(field, ast.AnnAssign):
+            explained = isinstance(says, ast.Expr) and isinstance(says.value, ast.Constant)
+            text = inspect.cleandoc(says.value.value) if explained else "the class of its options"
+            rows.append((f"`{field.target.id}`", re.sub(r"\s+|:class:", " ", text.replace("``", "`"))))
+    return table(["field", "what it is"], rows)
 
 
 def names(module):

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -164,3 +165,18 @@ def test_few_mappings_hold_anything():
 def test_no_modules_import_one_another_in_a_circle():
     graph = grimp.build_graph("tokbench", "tokbench_plugins", exclude_type_checking_imports=True)
     TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}).prepare()
+
+
+NAMED_TWICE = {"Cause", "Difference", "Met", "Outcome", "Recipe", "Row", "State", "Store", "Suite", "TextDifference"}
+"""Classes that still share their name with another; none may be added."""
+
+
+def test_public_classes_have_names_of_their_own():
+    found = Counter()
+    for folder in ("tokbench", "plugins"):
+        for path in (PACKAGE.parent / folder).rglob("*.py"):
+            if not {"tests", "template"} & set(path.parts):
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                found.update(each.name for each in tree.body if isinstance(each, ast.ClassDef))
+    twice = {name for name, times in found.items() if times > 1 and not name.startswith("_")}
+    assert twice <= NAMED_TWICE | {"Vocabulary"}

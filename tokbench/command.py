@@ -15,7 +15,7 @@ from tokbench.terminal.number_table import print_numbers
 from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, log_option, print_json, say
 
 if TYPE_CHECKING:
-    from tokbench.terminal.session import Session as Session  # noqa: PLC0414 - packages name the type
+    from tokbench.terminal.session import TokenizerSession as TokenizerSession  # noqa: PLC0414 - packages name the type
 
 __all__ = [
     "TOKENIZER",
@@ -54,7 +54,7 @@ def local_names() -> list[str]:
 @contextmanager
 def session(
     names: Sequence[str] = (), config: Path | None = None, *, prefer: Sequence[str] = (), log: Log = "none"
-) -> Iterator[Session]:
+) -> Iterator[TokenizerSession]:
     """Open tokenizers that a user names, each in a process that may die.
 
     Args:

@@ -31,7 +31,7 @@ from tokbench.registry.tokenizer_names import catalogue
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.proofs import TABLE, rows
-from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelKind, ModelPiece, PieceType
 
 
 class Reference(NamedTuple):
@@ -216,7 +216,7 @@ def _llama2(fetched: Fetched) -> Reference:
     pieces = zip(content["tokens"], content["scores"], map(PieceType, content["token_type"]), strict=True)
     from tokbench_engines.gguf.model import write_model
 
-    return _sentencepiece(write_model([Piece(*piece) for piece in pieces], Kind.BPE))
+    return _sentencepiece(write_model([ModelPiece(*piece) for piece in pieces], ModelKind.BPE))
 
 
 def _codellama(fetched: Fetched) -> Reference:

@@ -20,7 +20,7 @@ from sleeping_backends import Sleeps
 import tokbench
 from tokbench.foundation.progress import silent
 from tokbench.measuring.timing.contract import TimedText
-from tokbench.measuring.timing.rounds import Speed, SpeedOptions
+from tokbench.studies.speed.measure import Speed, SpeedOptions
 
 
 @pytest.fixture(autouse=True)

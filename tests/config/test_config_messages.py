@@ -4,13 +4,13 @@ import pytest
 from pydantic import Field
 
 from tokbench.config.strict_yaml import Located
-from tokbench.config.validate import Part, validate
+from tokbench.config.validate import ConfigPart, validate
 from tokbench.tokenizers.options import Options
 
 
 def said(options, data):
     problems = []
-    validate(options, data, Part(Located("f")), problems)
+    validate(options, data, ConfigPart(Located("f")), problems)
     return [problem.message for problem in problems]
 
 

@@ -134,7 +134,13 @@ def test_the_first_difference_decides_and_all_take_part():
     text, back = "see Élise  at 5², 東京", "see elise at 52, [UNK]"
     found = compare(text, back, LossContext(unknown="[UNK]"))
     assert (found.cause, found.position, found.lost_spaces) == (Cause.ACCENTS, 4, 1)
-    assert found.causes == {Cause.ACCENTS, Cause.CASING, Cause.WHITESPACE, Cause.NFKC, Cause.UNKNOWN}
+    assert found.causes == {
+        Cause.ACCENTS,
+        Cause.CASING,
+        Cause.WHITESPACE,
+        Cause.NFKC,
+        Cause.UNKNOWN,
+    }
 
 
 def test_marks_that_were_decomposed_among_other_changes():

@@ -11,6 +11,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.cost.sample import CorpusSample, Estimate
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.encoded_shard import LoadedTokenizer
@@ -21,7 +22,7 @@ from tokbench.registry.tokenizer_names import unverified
 from tokbench.results.blocks import MARGIN
 from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.statistics.sample_units import SampleUnits
-from tokbench.statistics.standings import GroupNumber, Standing, UnitSums, standings
+from tokbench.statistics.standings import GroupNumber, Standing, StandingSums, standings
 from tokbench.terminal.session import session
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.contract import CountsAlone, Tokenizer
@@ -45,10 +46,12 @@ class TextCost:
     """A digest of the ids; empty if unknown."""
     also: tuple[str, ...] = ()
     """Other tokenizers with the same ids."""
+    estimate: Estimate | None = None
+    """Of the tokens of the corpus, if ``tokens`` are those of a sample of its blocks."""
 
     @property
     def total(self) -> int:
-        return sum(self.tokens)
+        return round(self.estimate.tokens) if self.estimate else sum(self.tokens)
 
     @property
     def round_trip(self) -> RoundTrip:
@@ -148,13 +151,15 @@ class CostTable:
         return cost.total / self.base.total if self.base and not cost.reason else None
 
     def bytes_per_token(self, cost: TextCost) -> float | None:
-        return sum(self.sizes) / cost.total if cost.total else None
+        return sum(self.sizes) / sum(cost.tokens) if cost.total else None
 
 
 def _standings(costs: Sequence[TextCost], sizes: Sequence[int]) -> list[Standing[str]]:
     """Rank costs, a text being one unit."""
     units, n_bytes = SampleUnits.numbered(len(sizes)), np.array(sizes, dtype=np.float64)
-    rows = {cost.tokenizer: UnitSums(above=n_bytes, below=np.array(cost.tokens, float), units=units) for cost in costs}
+    rows = {
+        cost.tokenizer: StandingSums(above=n_bytes, below=np.array(cost.tokens, float), units=units) for cost in costs
+    }
     numbers = {name: [GroupNumber(float(n_bytes.sum() / sums.below.sum()), sums=sums)] for name, sums in rows.items()}
     return standings(numbers, margin=MARGIN)
 
@@ -166,6 +171,7 @@ def cost_of(
     *,
     reference: str = "",
     workers: int = 1,
+    sample: CorpusSample | None = None,
 ) -> CostTable:
     """Return what texts cost under many vocabularies.
 
@@ -175,6 +181,7 @@ def cost_of(
         names: names as :func:`tokbench.load` takes them; empty for all published ones that can be used here.
         reference: the name to compare with; empty for the cheapest that is ranked.
         workers: the number of processes; 0 for none but this one.
+        sample: whose blocks the files are, if all tokens are to be estimated from them.
 
     Raises:
         InputError: a name is not known or cannot be had, or none is published.
@@ -200,6 +207,8 @@ def cost_of(
         TextCost(tokenizer=name, reason=cost.reason) if isinstance(cost, Failure) else replace(cost, tokenizer=name)
         for name, cost in answers.items()
     ]
+    if sample:
+        costs = [cost if cost.reason else replace(cost, estimate=sample.estimate(cost.tokens)) for cost in costs]
     sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
     costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
     found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)

@@ -21,7 +21,7 @@ from tokbench.terminal.options import (
 )
 
 if TYPE_CHECKING:
-    from tokbench.inspect.examine import Inspection, Token
+    from tokbench.inspect.examine import InspectedToken, Inspection
     from tokbench.inspect.undertrained import UnderTrained
     from tokbench.inspect.usage import CorpusUse
 
@@ -138,7 +138,11 @@ def _show_undertrained(trained: UnderTrained, vocab_size: int) -> None:
 
 
 def _show_candidates(
-    what: str, which: str, candidates: Sequence[Token], apart: Mapping[str, Sequence[Token]], vocab_size: int
+    what: str,
+    which: str,
+    candidates: Sequence[InspectedToken],
+    apart: Mapping[str, Sequence[InspectedToken]],
+    vocab_size: int,
 ) -> None:
     if candidates:
         say(f"  {what}: {len(candidates):,} ({len(candidates) / vocab_size:.1%}) {which}:")
@@ -152,12 +156,12 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
-def _some(tokens: Sequence[Token]) -> str:
+def _some(tokens: Sequence[InspectedToken]) -> str:
     more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
     return ", ".join(map(_shown, tokens[:_EXAMPLES])) + more
 
 
-def _shown(token: Token) -> str:
+def _shown(token: InspectedToken) -> str:
     from tokbench.foundation.visible_text import visible
     from tokbench.report.escaping import cut
 

@@ -12,14 +12,11 @@ from tokbench.measuring.timing.conditions import drift_note, machine_notes
 from tokbench.measuring.timing.contender import Contender, Place, outcome_of, take_turns
 from tokbench.measuring.timing.contract import TimedSlice, TimedText
 from tokbench.measuring.timing.copies import FreshCopies
-from tokbench.measuring.timing.rounds import Raced, Speed
 
 __all__ = [
     "Contender",
     "FreshCopies",
     "Place",
-    "Raced",
-    "Speed",
     "TimedSlice",
     "TimedText",
     "drift_note",

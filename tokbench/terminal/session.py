@@ -33,7 +33,7 @@ class _JobOnTexts(TokenizerJob):
             yield attempt(lambda: self.step(context.tokenizer(self.names[0]), context.texts(_FEED), progress))
 
 
-class Session(NamedTuple):
+class TokenizerSession(NamedTuple):
     """Tokenizers that are ready in worker processes: a crash or a hang of one is its failure, and no other's.
 
     Steps are functions of a module, or partials of such: they are sent as pickles, and so are their answers.
@@ -94,7 +94,7 @@ def session(
     workers: int = 1,
     store: Store | None = None,
     progress: Progress = silent,
-) -> Iterator[Session]:
+) -> Iterator[TokenizerSession]:
     """Yield a session with the tokenizers of some names, which are loaded when they are first asked.
 
     Args:
@@ -115,4 +115,4 @@ def session(
     """
     named = NamedTokenizers(names, config, prefer)
     with Executor(workers).pool(named.limits, progress) as pool:
-        yield Session(named.open(pool, store), pool)
+        yield TokenizerSession(named.open(pool, store), pool)

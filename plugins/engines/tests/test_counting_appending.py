@@ -6,7 +6,7 @@ import pytest
 
 from tokbench.foundation.progress import silent
 from tokbench.measuring.timing.contract import TimedText
-from tokbench.measuring.timing.rounds import Speed, SpeedOptions
+from tokbench.studies.speed.measure import Speed, SpeedOptions
 from tokbench.tokenizers.contract import CountsAlone
 from tokbench_engines.speed.appending import Appending
 from tokbench_engines.speed.counting import Counting

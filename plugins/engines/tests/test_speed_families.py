@@ -18,8 +18,8 @@ from tokbench.measuring.study import Outcome
 from tokbench.measuring.timing.conditions import machine_notes
 from tokbench.measuring.timing.contract import TimedText
 from tokbench.measuring.timing.copies import combined
-from tokbench.measuring.timing.rounds import Speed, SpeedOptions
 from tokbench.results.cells import Cell, Status
+from tokbench.studies.speed.measure import Speed, SpeedOptions
 from tokbench.tokenizers.contract import Encoded
 from tokbench_engines.speed.latency import Latency, LatencyOptions
 from tokbench_engines.speed.threads import ThreadOptions, Threads

@@ -19,7 +19,7 @@ from tokbench import InputError, plugin
 from tokbench.command import local_names, session, texts_by_group
 
 if TYPE_CHECKING:
-    from tokbench.command import Session
+    from tokbench.command import TokenizerSession
 
 _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
     "": lambda text: text,
@@ -163,7 +163,7 @@ def tokens_of(tokenizer: plugin.Tokenizer, texts: Sequence[str], changes: Sequen
     return {change: np.diff(plugin.encode_batch(tokenizer, some).offsets).tolist() for change, some in changed.items()}
 
 
-def _fits(rows: Sequence[BillRow], names: Sequence[str], changes: Sequence[str], ready: Session) -> list[_Fit]:
+def _fits(rows: Sequence[BillRow], names: Sequence[str], changes: Sequence[str], ready: TokenizerSession) -> list[_Fit]:
     """Fit what tokenizers count; one that fails is left out, unless there is no other."""
     step = partial(tokens_of, texts=[row.text for row in rows], changes=changes)
     counted, failed = {}, []
@@ -177,7 +177,7 @@ def _fits(rows: Sequence[BillRow], names: Sequence[str], changes: Sequence[str],
     return [_Fit(rows, name, tokens[change], change) for change in changes for name, tokens in counted.items()]
 
 
-def _bill(rows: Sequence[BillRow], named: str, candidates: Sequence[str], ready: Session) -> Bill:
+def _bill(rows: Sequence[BillRow], named: str, candidates: Sequence[str], ready: TokenizerSession) -> Bill:
     fits = _fits(rows, [named] if named else candidates, [""], ready)
     if all(fit.fitting < len(rows) for fit in fits):
         fits = _fits(rows, [*dict.fromkeys([named, *candidates] if named else candidates)], [*_CHANGES], ready)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.measuring.timing.contract import TimedText
-from tokbench.measuring.timing.rounds import Speed, SpeedOptions
 from tokbench.plugin import from_lists
+from tokbench.studies.speed.measure import Speed, SpeedOptions
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import picked
 from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
-from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
+from tokbench.studies.vocabulary_size.verdict import SizeVerdict, verdict
 
-TRAIN, TAKE, MORE_TEXT = Verdict
+TRAIN, TAKE, MORE_TEXT = SizeVerdict
 MARGIN = 0.125  # a power of two, so that the edge itself can be met
 
 

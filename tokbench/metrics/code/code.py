@@ -43,7 +43,7 @@ class CodeState(NamedTuple):
         return CodeState(self.sums + other.sums, self.treeless | other.treeless)
 
 
-class Code(SummedMetric):
+class CodeMetric(SummedMetric):
     """The text metric."""
 
     _options: CodeOptions
@@ -70,7 +70,7 @@ class Code(SummedMetric):
 SPEC: Final = MetricFamily(
     name="code",
     summary="lines, indentation, identifiers, operators and syntax trees of programs",
-    text=Code,
+    text=CodeMetric,
     options=CodeOptions,
     subject=("code",),
     values=(

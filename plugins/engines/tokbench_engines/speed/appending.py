@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 from tokbench.plugin.metrics import Metric, MetricFamily
-from tokbench.plugin.timing import Raced, Speed, TimedSlice
+from tokbench.plugin.timing import TimedSlice
+from tokbench.studies.speed.measure import Raced, Speed
 
 STEPS: Final = 16
 

@@ -26,7 +26,7 @@ from tokbench.plugin.metrics import (
     Sums,
 )
 from tokbench_research.document_sample import DocumentSample, hashes_of
-from tokbench_research.pairs import Numbers, Pairs, Place
+from tokbench_research.pairs import Numbers, PairPlace, Pairs
 
 _F1: Final = "boundary_agreement"
 _TOKENS: Final = "token_overlap"
@@ -148,7 +148,7 @@ class AgreementMetric(SummedMetric):
         for group in [*states.groups, WHOLE]:
             known = {name: state for name in states.tokenizers if (state := states.merged(name, group))}
             pairs = Pairs.of(known, AgreementState.compared)
-            place = Place(states.corpus, "tokenizers", group)
+            place = PairPlace(states.corpus, "tokenizers", group)
             for value in VALUES:
                 matrices += pairs.matrix(value.id, place, [1.0] * len(known))
             for name in states.tokenizers:

@@ -65,7 +65,7 @@ class DocumentRows(NamedTuple):
         return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
 
 
-class Documents(SummedMetric):
+class DocumentTable(SummedMetric):
     """The text metric."""
 
     _options: WordOptions
@@ -95,7 +95,7 @@ class Documents(SummedMetric):
 SPEC: Final = MetricFamily(
     name="documents",
     summary="bytes, characters, words and tokens of each document and whether it round-trips, in documents.csv",
-    text=Documents,
+    text=DocumentTable,
     options=WordOptions,
     values=(
         Metric("median_compression", "bytes/token", "higher", label="median document").means(

@@ -25,7 +25,7 @@ from tokbench.plugin.metrics import (
     TokenCounts,
     interval,
 )
-from tokbench_research.pairs import Numbers, Pairs, Place
+from tokbench_research.pairs import Numbers, PairPlace, Pairs
 
 _DIVERGENCE: Final = "language_divergence"
 _NOISE: Final = "language_divergence_noise"
@@ -126,7 +126,7 @@ class OverlapMetric(SummedMetric):
                 documents = sum(group.documents for group in groups.values())
                 pairs = Pairs.of(groups, partial(_compared, documents=documents))
                 values |= {(name, group): _values(groups, pairs, group) for group in [*groups, WHOLE]}
-                place = Place(states.corpus, "groups", name)
+                place = PairPlace(states.corpus, "groups", name)
                 matrices += pairs.matrix(_DIVERGENCE, place, [group.noise for group in groups.values()])
                 matrices += pairs.matrix(_SHARED, place, [1.0] * len(groups))
         return CorpusOutcome(values, matrices=matrices)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tokbench.testing.suite import ConformanceSuite, SuiteCase
+    from tokbench.testing.suite import Suite, SuiteCase
     from tokbench.tokenizers.contract import Tokenizer
 
 _FIXTURE = "tokbench_tokenizer"
@@ -41,10 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.pluginmanager.hasplugin("benchmark"):
         raise pytest.UsageError("--tokbench needs pytest-benchmark: pip install pytest-benchmark")
     from tokbench.foundation.errors import TokbenchError
-    from tokbench.testing.suite import ConformanceSuite
+    from tokbench.testing.suite import Suite
 
     try:
-        config.stash[_SUITE] = ConformanceSuite(name)
+        config.stash[_SUITE] = Suite(name)
     except TokbenchError as error:
         raise pytest.UsageError(f"--tokbench {name}: {error}") from error
 
@@ -94,7 +94,7 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     return tokbench.load(options.pop("backend"), **options)
 
 
-def _tokenizer(suite: ConformanceSuite, name: str) -> Tokenizer:
+def _tokenizer(suite: Suite, name: str) -> Tokenizer:
     """Return a tokenizer of the suite; skip the test if it is optional and unavailable."""
     from tokbench.foundation.errors import BackendError, BackendUnavailable
 
@@ -123,14 +123,14 @@ class _SuiteCollector(pytest.Collector):
             )
 
 
-def _case(suite: ConformanceSuite, case: SuiteCase) -> Any:
+def _case(suite: Suite, case: SuiteCase) -> Any:
     def encode(benchmark: Any) -> None:
         _time(benchmark, suite, case)
 
     return encode
 
 
-def _time(benchmark: Any, suite: ConformanceSuite, case: SuiteCase) -> None:
+def _time(benchmark: Any, suite: Suite, case: SuiteCase) -> None:
     """Time a tokenizer on a corpus, with a fresh copy in each round, so that no engine remembers the text."""
     from tokbench.tokenizers.batch import encode_batch, fresh_copies
     from tokbench.tokenizers.contract import WarmsUp

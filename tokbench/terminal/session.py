@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
@@ -63,8 +63,7 @@ class TokenizerSession(NamedTuple):
         feeds = {} if texts is None else {_FEED: texts}
         answers: dict[str, T | Failure] = {}
         for job, answer in self.pool.work(lambda: next(waiting, None), feeds=lambda _: feeds):
-            done: T | Failure = answer.failure if isinstance(answer, WorkerDied) else answer
-            answers[job.loads[0]] = done
+            answers[job.loads[0]] = answer.failure if isinstance(answer, WorkerDied) else cast("T | Failure", answer)
         return {name: answers[name] for name in names or self.names}
 
     def together(self, step: Callable[..., T], names: Sequence[str], verb: str = "encoding") -> T:
@@ -81,8 +80,7 @@ class TokenizerSession(NamedTuple):
             error: TokbenchError = InputError(failure.reason) if known else BackendError(failure.reason)
             error.add_note(failure.traceback)
             raise error
-        done: T = answer
-        return done
+        return cast("T", answer)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.command import texts_by_group
-from tokbench.cost.sample import Block, CorpusSample, Stratum, draw, drawn, files_of, places_of_blocks
+from tokbench.cost.sample import CorpusSample, Stratum, TextBlock, draw, drawn, files_of, places_of_blocks
 from tokbench.statistics.jackknife import student_t
 from tokbench.text.cuts import reading
 from tokbench.text.find import find_texts
@@ -92,7 +92,7 @@ def test_same_seed_gives_the_same_estimate(tmp_path):
 
 def test_an_estimate_by_hand():
     """Blocks of 2 and 4 bytes of 12 in four blocks: 3 and 3 tokens are 1 a byte; residuals 1 and -1."""
-    stratum = Stratum(12, 4, [Block(2, []), Block(4, [])])
+    stratum = Stratum(12, 4, [TextBlock(2, []), TextBlock(4, [])])
     found = CorpusSample([stratum]).estimate([3, 3])
     assert found.tokens == 12
     error = 12 / 3 * math.sqrt((1 - 2 / 4) * 2 / 2)

@@ -46,7 +46,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """A part of a file, with the texts in it."""
 
     n_bytes: int
@@ -58,7 +58,7 @@ class Stratum(NamedTuple):
 
     n_bytes: int
     blocks: int
-    drawn: list[Block]
+    drawn: list[TextBlock]
 
 
 class CorpusFile(NamedTuple):
@@ -88,7 +88,7 @@ class CorpusSample(NamedTuple):
     """Files without text, each with the reason."""
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[TextBlock]:
         return [block for stratum in self.strata for block in stratum.drawn]
 
     @property
@@ -231,7 +231,7 @@ def _strata(files: Sequence[CorpusFile], share: float) -> Mapping[str, list[Corp
     return strata
 
 
-def _sample(files: Sequence[CorpusFile], share: float, random: np.random.Generator) -> Iterator[Block]:
+def _sample(files: Sequence[CorpusFile], share: float, random: np.random.Generator) -> Iterator[TextBlock]:
     ends = np.cumsum([file.blocks for file in files])
     wanted = min(int(ends[-1]), max(_PER_STRATUM, round(share * ends[-1])))
     numbers_of_all = np.sort(random.choice(ends[-1], wanted, replace=False))
@@ -243,7 +243,7 @@ def _sample(files: Sequence[CorpusFile], share: float, random: np.random.Generat
         try:
             data = file.data or _content(file.path)[0]
             for begin, after in places_of_blocks(file, data, (numbers - end + file.blocks).tolist()):
-                yield Block(after - begin, list(_documents(file, data, range(begin, after))))
+                yield TextBlock(after - begin, list(_documents(file, data, range(begin, after))))
         except InputError as error:
             raise _FaultyFileError(file.path, error) from error
 
@@ -251,7 +251,7 @@ def _sample(files: Sequence[CorpusFile], share: float, random: np.random.Generat
 def places_of_blocks(file: CorpusFile, data: mmap | bytes, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield where some blocks of a file begin and end; all of them are the file.
 
-    Block ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
+    TextBlock ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
     begins at a character; rows are never cut, so that a block may be empty.
     """
     size = math.ceil(file.size / file.blocks)

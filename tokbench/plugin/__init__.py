@@ -1,8 +1,8 @@
 """What a plugin is made of: specs, options, errors and the tokenizer's contract.
 
-Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, sections of a report in
-:mod:`tokbench.plugin.report`, commands in :mod:`tokbench.command`. These four modules are stable; nothing else
-of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
+Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, timings in :mod:`tokbench.plugin.timing`,
+sections of a report in :mod:`tokbench.plugin.report`, commands in :mod:`tokbench.command`, byte-level BPE in
+:mod:`tokbench_plugins.bpe`. These six modules are stable; nothing else of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench_plugins.bpe import PATTERNS, read_artefact, write_artefact
-from tokbench_plugins.bpe.artefact import Artefact, TrainingRecord, TrainingText
+from tokbench_plugins.bpe import PATTERNS, read_artefact
+from tokbench_plugins.bpe.artefact import Artefact, TrainingRecord, TrainingText, write_artefact
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 
 MERGES = [(104, 105), (256, 33), (257, 257)]

@@ -2,7 +2,8 @@
 
 Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, timings in :mod:`tokbench.plugin.timing`,
 sections of a report in :mod:`tokbench.plugin.report`, commands in :mod:`tokbench.command`, byte-level BPE in
-:mod:`tokbench_plugins.bpe`. These six modules are stable; nothing else of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
+:mod:`tokbench_plugins.bpe`. These six modules are stable; nothing else of tokbench is. ``plugins/README.md`` shows one
+plugin of each kind.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()

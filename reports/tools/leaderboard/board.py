@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tokbench.config.strict_yaml import read_yaml
 from tokbench.config.validate import ConfigPart, validate
-from tokbench.plugin import InputError, Problem, TextError, decode_utf8, did_you_mean, read_regular
+from tokbench.foundation.files import read_regular
+from tokbench.plugin import InputError, Problem, TextError, decode_utf8, did_you_mean
 
 _NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 SETTINGS: Final = "leaderboard.yaml"

@@ -24,9 +24,9 @@ from leaderboard.numbers import (
     write_numbers,
     written,
 )
-from tokbench.foundation.files import write_atomically
+from tokbench.foundation.files import read_regular, write_atomically
 from tokbench.inspect.examine import examine
-from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch, read_regular
+from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch
 from tokbench.plugin.metrics import WHOLE, Cell
 from tokbench.plugin.report import CellTables, Results, csv_text
 from tokbench.statistics.standings import places

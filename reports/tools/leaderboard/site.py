@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from leaderboard.board import Board
 from leaderboard.views import BoardView
-from tokbench.foundation.files import naming, write_atomically
-from tokbench.plugin import read_regular
+from tokbench.foundation.files import naming, read_regular, write_atomically
 from tokbench.report.pages import html_environment
 
 

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from tokbench.measuring.timing.clock import quiet
+from tokbench.measuring.timing.clock import quiet, seconds
 from tokbench.measuring.timing.conditions import drift_note, machine_notes
 from tokbench.measuring.timing.contender import Contender, Place, outcome_of, take_turns
 from tokbench.measuring.timing.contract import TimedSlice, TimedText
@@ -23,5 +23,6 @@ __all__ = [
     "machine_notes",
     "outcome_of",
     "quiet",
+    "seconds",
     "take_turns",
 ]

@@ -26,6 +26,7 @@ from tokbench.plugin.timing import (
     machine_notes,
     outcome_of,
     quiet,
+    seconds,
     take_turns,
 )
 
@@ -108,9 +109,8 @@ class _Timed(Contender):
         took = time_each(self.tokenizer, part.single)
         self.seconds += took
         self.single.append(_size(part.single) / sum(took) / 1e6)
-        start = time.perf_counter()
-        encode_batch(self.tokenizer, part.batch)
-        self.batch.append(_size(part.batch) / (time.perf_counter() - start) / 1e6)
+        batch = seconds(partial(encode_batch, self.tokenizer, part.batch), 1)
+        self.batch.append(_size(part.batch) / batch / 1e6)
 
 
 def time_each(tokenizer: Tokenizer, texts: Sequence[str]) -> list[float]:

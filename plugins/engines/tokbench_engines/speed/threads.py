@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from tokbench.plugin.timing import (
     machine_notes,
     outcome_of,
     quiet,
+    seconds,
     take_turns,
 )
 
@@ -90,9 +90,7 @@ class _Threaded(Contender):
             for job in jobs:  # a list iterator: each job is given once, to one thread
                 encode_batch(self.tokenizer, job)
 
-        start = time.perf_counter()
-        list(pool.map(work, range(count)))
-        took = time.perf_counter() - start
+        took = seconds(lambda: list(pool.map(work, range(count))), 1)
         self.speeds.setdefault(count, []).append(part.n_bytes / took / 1e6)
 
 

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import importlib
 import inspect
 import itertools
 import re
@@ -62,6 +64,11 @@ DOOR = {**vars(plugin), **vars(door_to_metrics), **vars(door_to_reports)}
 """The names of the door."""
 
 GUIDE = ROOT / "plugins" / "README.md"
+DOORS = (
+    *("tokbench.plugin", "tokbench.command", "tokbench.plugin.metrics", "tokbench.plugin.report"),
+    *("tokbench.plugin.timing", "tokbench_plugins.bpe"),
+)
+"""The modules of the door, in the order of their reference."""
 TEMPLATE = GUIDE.parent / "template"
 EXAMPLES = {name: f"{name}.py" for name in ("backend", "metric", "timed", "study", "corpus", "reporter", "command")}
 """By name, the modules of the template that the guide shows."""
@@ -86,12 +93,14 @@ SECTIONS = {
     GUIDE: (
         "hooks",
         "capabilities",
+        "backend fields",
         "backend example",
         "metric example",
         "timed example",
         "study example",
         "command example",
     ),
+    ROOT / "plugins" / "door.md": tuple(f"names of {module}" for module in DOORS),
     **REFERENCES,
 }
 
@@ -364,6 +373,33 @@ def hooks():
     return table(["hook", "registers", "with"], rows)
 
 
+def backend_fields():
+    """The fields of a backend, as its class explains them."""
+    [kind] = ast.parse(inspect.getsource(plugin.BackendSpec)).body
+    rows = []
+    for field, says in itertools.pairwise(kind.body):
+        if isinstance(field, ast.AnnAssign):
+            explained = isinstance(says, ast.Expr) and isinstance(says.value, ast.Constant)
+            text = inspect.cleandoc(says.value.value) if explained else "the class of its options"
+            rows.append((f"`{field.target.id}`", re.sub(r"\s+|:class:", " ", text.replace("``", "`"))))
+    return table(["field", "what it is"], rows)
+
+
+def names(module):
+    """Every name of a module of the door, with the first line of its documentation."""
+    door = importlib.import_module(module)
+    return table(["name", "what it is"], [(f"`{name}`", _what(getattr(door, name))) for name in door.__all__])
+
+
+def _what(value):
+    if (inspect.isclass(value) or inspect.isfunction(value)) and value.__module__.startswith("tokbench"):
+        return (inspect.getdoc(value) or "").split("\n")[0]
+    plain = isinstance(value, (str, int)) or (isinstance(value, dict) and set(map(type, value)) == {str})
+    return (
+        f"constant: `{', '.join(value) if isinstance(value, dict) else value}`" if plain else "a type, or part of one"
+    )
+
+
 def capabilities():
     """The protocols that a tokenizer may have beside the three members of every tokenizer."""
     rows = []
@@ -394,6 +430,8 @@ def module_of(name):
 def made(name):
     if name.endswith(" example"):
         return example(name.removesuffix(" example"))
+    if name.startswith("names of "):
+        return names(name.removeprefix("names of "))
     if name.startswith("package "):
         return package(name.removeprefix("package "))
     return MEASURED[name]() if name in MEASURED else globals()[name.replace(" ", "_")]()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tokbench.plugin import __version__
+from tokbench import __version__
 from tokbench.results.model import Results
 
 pytestmark = pytest.mark.slow

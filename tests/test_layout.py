@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -146,3 +147,18 @@ def test_a_test_writes_into_a_folder_of_its_own_that_has_the_real_files():
     ]
     (folder / "made-up").write_bytes(b"")
     assert "made-up" not in [name for name, *_ in tiktoken_cache.listing(tiktoken_cache.GIVEN)]
+
+
+NAMED_TWICE = {"Cause", "Difference", "Met", "Outcome", "Recipe", "Row", "State", "Store", "Suite", "TextDifference"}
+"""Classes that still share their name with another; none may be added."""
+
+
+def test_public_classes_have_names_of_their_own():
+    found = Counter()
+    for folder in ("tokbench", "plugins"):
+        for path in (PACKAGE.parent / folder).rglob("*.py"):
+            if not {"tests", "template"} & set(path.parts):
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                found.update(each.name for each in tree.body if isinstance(each, ast.ClassDef))
+    twice = {name for name, times in found.items() if times > 1 and not name.startswith("_")}
+    assert twice <= NAMED_TWICE | {"Vocabulary"}

@@ -44,7 +44,7 @@ NOT_RUN = {
     "tokbench count web/": "belongs to the line before",
     "tokbench bills filled.csv": "needs the tokens of a provider: the tests of tokbench-questions make some",
     "tokbench compatible models/large": "needs two models",
-    "tokbench total 'corpus/": "needs a large corpus",
+    "tokbench cost 'corpus/": "needs a large corpus",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
     'tokbench count --add "parts': "needs a cluster: the tests of tokbench-executors do it",
 }

@@ -25,7 +25,7 @@ from tokbench.engine.studies import run_studies
 from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
-from tokbench.foundation.progress import RunProgress, silent
+from tokbench.foundation.progress import RunProgress
 from tokbench.foundation.store import Store, open_store
 from tokbench.notebook.results import NotebookResults
 from tokbench.results.blocks import Durations
@@ -151,19 +151,26 @@ def show(
     >>> text.segmentations[0].ids
     [110, 195, 169, 101]
     """
-    from tokbench.segmentation.segment import NamedTokenizers, segment_texts
+    from tokbench.foundation.failures import Failure
+    from tokbench.segmentation.segment import cut_texts, without_tokens
+    from tokbench.segmentation.segmented_text import SegmentedText
+    from tokbench.terminal.session import session
     from tokbench.text.given import check_text, refuse_collection
 
     listed = [texts] if isinstance(texts, str) else texts
     refuse_collection(listed, "texts")
     labelled = [text if isinstance(text, tuple) else ("", text) for text in listed]
     checked = [(label, check_text(text, label or "texts", k)) for k, (label, text) in enumerate(labelled, 1)]
-    asked = [tokenizers] if isinstance(tokenizers, str) else tokenizers
-    n_bytes = sum(len(text.encode()) for _, text in checked)
-    named = NamedTokenizers(asked, Path(config) if config else None, n_bytes)
-    with Executor(workers).pool(named.limits, silent) as pool:
-        names = named.open(pool, open_store() if store else None)
-        return segment_texts(checked, names, pool, merges=merges)
+    names = [tokenizers] if isinstance(tokenizers, str) else tokenizers
+    shown = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in checked]
+    step = partial(cut_texts, texts=[text for _, text in checked], merges=merges, notes=True)
+    kept, n_bytes = open_store() if store else None, sum(len(text.encode()) for _, text in checked)
+    with session(names, Path(config) if config else None, n_bytes=n_bytes, workers=workers, store=kept) as ready:
+        for name, answer in ready.ask(step).items():
+            cuts = [without_tokens(name, answer) for _ in shown] if isinstance(answer, Failure) else answer
+            for text, cut in zip(shown, cuts, strict=True):
+                text.segmentations.append(replace(cut, tokenizer=name))
+    return shown
 
 
 def run(

@@ -6,25 +6,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.terminal.number_table import print_numbers
-from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say
+from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, log_option, print_json, say
+
+if TYPE_CHECKING:
+    from tokbench.terminal.session import TokenizerSession as TokenizerSession  # noqa: PLC0414 - packages name the type
 
 __all__ = [
     "TOKENIZER",
+    "Log",
     "common_options",
     "examples",
     "json_option",
     "local_names",
+    "log_option",
     "print_json",
     "print_numbers",
     "say",
+    "session",
     "texts_by_group",
 ]
 
+Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
+"""How progress is shown; ``auto``: bars in a terminal, a line in a notebook, else lines."""
+
 _SAMPLE: Final = "sample"
+_ONE: Final = "texts"
 
 
 def local_names() -> list[str]:
@@ -39,22 +51,63 @@ def local_names() -> list[str]:
     return names.local_names(load_registry()).usable
 
 
-def texts_by_group(where: str) -> dict[str, list[str]]:
+@contextmanager
+def session(
+    names: Sequence[str] = (), config: Path | None = None, *, prefer: Sequence[str] = (), log: Log = "none"
+) -> Iterator[TokenizerSession]:
+    """Open tokenizers that a user names, each in a process that may die.
+
+    Args:
+        names: names for :func:`tokbench.load`, or of the configuration; empty for all of the configuration.
+        config: a configuration, or the name of a suite, whose tokenizers are trained if they are to be.
+        prefer: the backends that may load a published name or a file; empty for all.
+        log: how progress is shown, as ``--log`` has it.
+
+    Yields:
+        A session: ``ask(step)`` returns the answer of each tokenizer or its failure, by name, and
+        ``together(step, names)`` the answer of a step that takes several.
+
+    Raises:
+        InputError: with all names that are not known or cannot be had here.
+
+    >>> from operator import attrgetter
+    >>> with session(["utf8_bytes", "utf16_units"]) as ready:
+    ...     ready.ask(attrgetter("vocab_size"))
+    {'utf8_bytes': 256, 'utf16_units': 65536}
+    """
+    from tokbench.foundation.display import progress_shown
+    from tokbench.terminal.session import session as opened
+
+    with progress_shown(log) as progress, opened(names, config, prefer=prefer, progress=progress) as ready:
+        yield ready
+
+
+def texts_by_group(where: str, document: str = "") -> dict[str, list[str]]:
     """Return the documents of a file, a folder or a glob pattern by language and programming language.
 
     Prose has a document in each line, a row is one, and so is a file of code. ``sample`` is the text that ships with
-    tokbench. Raises InputError if there is no text.
+    tokbench. With ``document`` (file, line or paragraph) all is text with such documents, in one group.
+
+    Raises:
+        InputError: there is no text.
     """
     from tokbench.terminal.folder_texts import corpora_of, entry, opened, read_texts
 
     if where == _SAMPLE:
         sources = [opened(_SAMPLE, {"part": "all"})]
+    elif document:
+        from tokbench.config.validate import validate_options
+        from tokbench.registry.plugins import load_registry
+
+        spec = load_registry().corpora.get("text")
+        keys = {"path": where, "document": document, "group": _ONE}
+        sources = [spec.open(validate_options(spec.options, keys, "--text"))]
     else:
         texts = read_texts(where)
         entries = [entry(corpus, texts, Path(), holdout=0.0) for corpus in corpora_of(texts).values()]
         sources = [opened(str(keys.pop("source")), keys) for keys in entries]
     groups: dict[str, list[str]] = {}
     for source in sources:
-        for document in source.documents():
-            groups.setdefault(document.group, []).append(document.text)
+        for one in source.documents():
+            groups.setdefault(one.group, []).append(one.text)
     return groups

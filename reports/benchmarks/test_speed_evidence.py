@@ -19,7 +19,7 @@ from sleeping_backends import Sleeps
 
 import tokbench
 from tokbench.foundation.progress import silent
-from tokbench.studies.speed.contract import TimedText
+from tokbench.measuring.timing.contract import TimedText
 from tokbench.studies.speed.measure import Speed, SpeedOptions
 
 

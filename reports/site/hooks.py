@@ -17,13 +17,12 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from tokbench_maintain.leaderboards.board import read_board
-from tokbench_maintain.leaderboards.site import write_site
-
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.extend([str(Path(__file__).parent), str(Path(__file__).parents[1] / "tools")])
 import definitions
 import live_report
 from included import DIRECTIVE, ROOT, BrokenLinkError, included, relinked, section, slug
+from leaderboard.board import read_board
+from leaderboard.site import write_site
 from public_names import reference
 
 METRICS: Final = "tokbench/metrics/README.md"

@@ -31,7 +31,7 @@ from tokbench_identity.mutants.pieces import probe_texts
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.proofs import TABLE, rows
-from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelKind, ModelPiece, PieceType
 
 _SURROUNDED = 300
 """The number of pieces that are tried with text around them."""
@@ -219,7 +219,7 @@ def _llama2(fetched: Fetched) -> Reference:
     pieces = zip(content["tokens"], content["scores"], map(PieceType, content["token_type"]), strict=True)
     from tokbench_engines.gguf.model import write_model
 
-    return _sentencepiece(write_model([Piece(*piece) for piece in pieces], Kind.BPE))
+    return _sentencepiece(write_model([ModelPiece(*piece) for piece in pieces], ModelKind.BPE))
 
 
 def _codellama(fetched: Fetched) -> Reference:

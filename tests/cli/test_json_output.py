@@ -39,7 +39,7 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
         "store prune": ("store", "prune"),
     }
     documented = dict(re.findall(r"^\| `([a-z A-Z-]+) --json` \| (.*?) \|$", README.read_text("utf-8"), re.MULTILINE))
-    assert set(documented) == {*commands, "check --backend NAME", "compare", "undertrained"}
+    assert set(documented) == {*commands, "check --backend NAME", "compare"}
     for name, arguments in commands.items():
         names = re.findall(r"`(\w+)`", documented[name].split(";")[0])
         assert [*printed(*arguments)] == names, name

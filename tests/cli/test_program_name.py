@@ -21,5 +21,5 @@ def test_usage_names_the_program():
 
 @pytest.mark.packages
 def test_commands_are_completed():
-    done = run(_TOKBENCH_COMPLETE="bash_complete", COMP_WORDS="tokbench le", COMP_CWORD="1")
-    assert done.stdout == "plain,leaderboard\n"
+    done = run(_TOKBENCH_COMPLETE="bash_complete", COMP_WORDS="tokbench pi", COMP_CWORD="1")
+    assert done.stdout == "plain,pin\n"

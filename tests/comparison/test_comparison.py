@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.comparison.compare import CellChange, compare
-from tokbench.comparison.gate import Rule, check_rules
+from tokbench.comparison.gate import GateRule, check_rules
 from tokbench.comparison.render import ComparisonPage, markdown
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
@@ -99,7 +99,7 @@ def test_a_sure_change_below_the_margin_ties(margin, verdict):
     assert (round(found.ratio, 4), found.p_holm <= LEVEL, found.verdict) == (0.0069, True, verdict)
     text = markdown(ComparisonPage(comparison, [], 0))
     assert ("significantly better" in text, "Groups, significant changes" in text) == (margin < 0.0069,) * 2
-    assert check_rules([Rule.parse("density > 0.1% significantly")], comparison), "a rule has a limit of its own"
+    assert check_rules([GateRule.parse("density > 0.1% significantly")], comparison), "a rule has a limit of its own"
 
 
 @pytest.mark.parametrize(("role", "verdict"), [(None, "tie"), (Role.ROUND_TRIP, "worse")])
@@ -160,7 +160,7 @@ def test_metrics_of_one_count_are_one_fact():
         ("density", "g"), ("density", "h"), ("density", WHOLE), ("speed", WHOLE), ("reach", WHOLE),
     ]  # fmt: skip
     assert ComparisonPage(comparison, [], 0).summary.startswith("Of 5 numbers")
-    assert [each.change.metric for each in check_rules([Rule.parse("tokens[g] < 0")], comparison)] == ["tokens"]
+    assert [each.change.metric for each in check_rules([GateRule.parse("tokens[g] < 0")], comparison)] == ["tokens"]
     assert not [c for c in compared(one(TOKENS), one(TOKENS)).changes if c.follows]
 
 
@@ -222,7 +222,7 @@ def test_what_changed_in_a_tokenizer_is_named():
 
 
 def failed(rule, one, two):
-    return [each.change.group for each in check_rules([Rule.parse(rule)], compared(one, two))]
+    return [each.change.group for each in check_rules([GateRule.parse(rule)], compared(one, two))]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import yaml
 
 import tokbench
 from tokbench.comparison.compare import compare
-from tokbench.comparison.gate import Rule, check_rules
+from tokbench.comparison.gate import GateRule, check_rules
 from tokbench.results.model import NamedRun
 
 SAMPLE = Path(tokbench.__file__).parent / "sources" / "sample"
@@ -113,7 +113,7 @@ def comparisons(runs):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_a_regression_is_caught_by_the_rule_for_it(comparisons, name):
-    rule = Rule.parse(f"{name}: {REGRESSIONS[name]}")
+    rule = GateRule.parse(f"{name}: {REGRESSIONS[name]}")
     changed, unchanged = (check_rules([rule], each) for each in comparisons)
     assert {failed.change.tokenizer for failed in changed} == {name}
     assert not unchanged
@@ -121,8 +121,8 @@ def test_a_regression_is_caught_by_the_rule_for_it(comparisons, name):
 
 @pytest.mark.slow
 def test_a_rule_about_whole_corpora_does_not_see_that_one_language_is_worse(comparisons):
-    assert not check_rules([Rule.parse("language-worse: fertility[text/*] > +2%")], comparisons[0])
-    assert not check_rules([Rule.parse("language-worse: fertility[en] > 0")], comparisons[0])
+    assert not check_rules([GateRule.parse("language-worse: fertility[text/*] > +2%")], comparisons[0])
+    assert not check_rules([GateRule.parse("language-worse: fertility[en] > 0")], comparisons[0])
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def timed(install, clock, tmp_path):
     return run
 
 
-SLOWER = Rule.parse("mine: encode_ratio < -5%")
+SLOWER = GateRule.parse("mine: encode_ratio < -5%")
 
 
 def test_an_engine_that_is_15_percent_slower_is_caught(timed):

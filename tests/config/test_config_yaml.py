@@ -12,7 +12,7 @@ from pydantic import Field
 import tokbench
 from tokbench.config.read import config_of
 from tokbench.config.strict_yaml import MAX_BYTES, Located, read_yaml
-from tokbench.config.validate import Part, validate
+from tokbench.config.validate import ConfigPart, validate
 from tokbench.foundation.errors import InputError
 from tokbench.tokenizers.options import Options
 
@@ -145,7 +145,7 @@ def test_other_values_are_refused(value, message):
 
 def said(options, data):
     problems = []
-    validate(options, data, Part(Located("f")), problems)
+    validate(options, data, ConfigPart(Located("f")), problems)
     return [problem.message for problem in problems]
 
 

@@ -218,7 +218,7 @@ def clock(monkeypatch):
     """Put a clock of the test in the place of the one by which speeds are measured: it goes on while an engine sleeps."""
     import sleeping_backends
 
-    from tokbench.studies.speed import timing
+    from tokbench.measuring.timing import clock as timing
 
     clock = sleeping_backends.Clock()
     patched = [sleeping_backends, timing]

@@ -8,7 +8,7 @@ import pytest
 
 import tokbench
 from tokbench.config.strict_yaml import Located
-from tokbench.config.validate import Part, validate
+from tokbench.config.validate import ConfigPart, validate
 from tokbench.registry.plugins import PluginStatus, Registry
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.curve import Curve
@@ -102,7 +102,7 @@ def test_a_size_that_it_has_not(size):
 
 def test_files_start_in_the_folder_of_the_configuration(tmp_path):
     byte_level().export("huggingface", tmp_path / "mine.json")
-    part, problems = Part(Located("run.yaml"), base=tmp_path), []
+    part, problems = ConfigPart(Located("run.yaml"), base=tmp_path), []
     for of in ("mine.json", {"backend": "huggingface", "path": "mine.json"}):
         options = validate(CutOptions, {"of": of, "size": 260}, part, problems)
         assert SPEC.load(options).vocab_size == 260

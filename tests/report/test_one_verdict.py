@@ -13,7 +13,7 @@ from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.answer.answer import answer_of
 from tokbench.report.answer.ranking import LOSSY, TRAINED, UNKNOWN, Ranking, bars, rank
-from tokbench.report.answer.slices import Kind, TextGroup, amount, divide, kinds_of_text, text_slices
+from tokbench.report.answer.slices import SliceKind, TextGroup, amount, divide, kinds_of_text, text_slices
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
@@ -69,7 +69,7 @@ def test_the_margin_of_the_configuration_holds_at_every_door():
     assert ranks(tokens, 0.001) == {"a": 1, "b": 2, "c": 3}
 
 
-def group(name, size, documents=60, kind=Kind.LANGUAGE, corpus="c", parallel=False):
+def group(name, size, documents=60, kind=SliceKind.LANGUAGE, corpus="c", parallel=False):
     return TextGroup(corpus, name, name, kind, size, documents, parallel=parallel)
 
 
@@ -94,8 +94,8 @@ def divided(groups, weights=(), **config):
         ([group("de", 9900), group("fi", 50), group("sv", 50)], {"de": 0.5, "other languages": 0.5}, []),
         ([group("de", 9000), group("fi", 500, 5), group("sv", 500, 4)], {"de": 1.0}, ["fi", "sv"]),
         ([group("de", 9000), group("fi", 500, 5), group("sv", 500, 5)], {"de": 0.5, "other languages": 0.5}, []),
-        ([group("de", 9000), group("go", 500, 5, Kind.CODE), group("c", 500, 5, Kind.CODE)], {"de": 0.5, "code": 0.5}, []),
-        ([group("de", 9000), group("go", 500, 5, Kind.CODE), group("fi", 500, 5)], {"de": 1.0}, ["go", "fi"]),
+        ([group("de", 9000), group("go", 500, 5, SliceKind.CODE), group("c", 500, 5, SliceKind.CODE)], {"de": 0.5, "code": 0.5}, []),
+        ([group("de", 9000), group("go", 500, 5, SliceKind.CODE), group("fi", 500, 5)], {"de": 1.0}, ["go", "fi"]),
         ([*(group(f"l{k}", 100) for k in range(128)), group("my", 300)], dict.fromkeys([*(f"l{k}" for k in range(128)), "my"], 0.008), []),
         ([*(group(f"l{k}", 1000) for k in range(19)), group("few", 94)], dict.fromkeys((f"l{k}" for k in range(19)), 0.053), ["few"]),
         ([*(group(f"l{k}", 1000) for k in range(19)), group("some", 96)], dict.fromkeys([*(f"l{k}" for k in range(19)), "some"], 0.05), []),
@@ -108,13 +108,13 @@ def test_either_side_of_each_threshold(groups, counted, left_out):
 def test_translations_are_small_together_or_not_at_all():
     """Of each language there is less than a hundredth of the run; all together have more, or not."""
     languages = [group(f"l{k}", 30, corpus="sentences", parallel=True) for k in range(4)]
-    counted, left_out = divided([group("python", 9000, kind=Kind.CODE), *languages])
+    counted, left_out = divided([group("python", 9000, kind=SliceKind.CODE), *languages])
     assert (len(counted), left_out) == (5, [])
-    assert divided([group("python", 12_000, kind=Kind.CODE), *languages])[1] == ["l0", "l1", "l2", "l3"]
+    assert divided([group("python", 12_000, kind=SliceKind.CODE), *languages])[1] == ["l0", "l1", "l2", "l3"]
     apart = [replace(each, parallel=False) for each in languages]
-    assert set(divided([group("python", 9000, kind=Kind.CODE), *apart])[0]) == {"python", "languages"}
+    assert set(divided([group("python", 9000, kind=SliceKind.CODE), *apart])[0]) == {"python", "languages"}
     few = [*languages[:3], replace(languages[3], documents=9)]
-    assert divided([group("python", 9000, kind=Kind.CODE), *few])[1] == ["l3"]
+    assert divided([group("python", 9000, kind=SliceKind.CODE), *few])[1] == ["l3"]
 
 
 def test_thresholds_are_keys_of_the_configuration():
@@ -126,9 +126,9 @@ def test_thresholds_are_keys_of_the_configuration():
 
 def test_weights_that_are_given_are_respected():
     """A corpus keeps its weight however small it is; its small groups share one part of it."""
-    code = [group(name, 10, 2, Kind.CODE, "code") for name in ("go", "c")]
+    code = [group(name, 10, 2, SliceKind.CODE, "code") for name in ("go", "c")]
     assert divided([group("de", 9000), *code], {"c": 20, "code": 80}) == ({"de": 0.2, "code": 0.8}, [])
-    large = group("python", 4000, 60, Kind.CODE, "code")
+    large = group("python", 4000, 60, SliceKind.CODE, "code")
     found = divided([group("de", 9000), large, *code], {"c": 20, "code": 80})
     assert found == ({"de": 0.2, "python": 0.4, "other code": 0.4}, [])
     prose = [group(name, 10, 2, corpus="code") for name in ("fi", "sv")]

@@ -11,7 +11,7 @@ from tokbench.statistics.standings import (
     LEVEL,
     Gap,
     GroupNumber,
-    UnitSums,
+    StandingSums,
     Verdict,
     gap,
     leaders,
@@ -29,7 +29,7 @@ def number(tokens, n_bytes=None, keys=None):
     """A number of bytes per token from the tokens of each document."""
     n_bytes = BYTES[: len(tokens)] if n_bytes is None else np.asarray(n_bytes, dtype=float)
     units = SampleUnits.of(np.arange(len(tokens)) if keys is None else keys).units
-    sums = UnitSums(above=n_bytes, below=np.asarray(tokens, dtype=float), units=units)
+    sums = StandingSums(above=n_bytes, below=np.asarray(tokens, dtype=float), units=units)
     return GroupNumber(float(n_bytes.sum() / sums.below.sum()), sums=sums)
 
 
@@ -178,7 +178,7 @@ def test_shares_of_losses_that_may_be_nothing_are_compared_by_their_difference()
     n = np.full(40, 100.0)
     lost = {"none": np.zeros(40), "one": np.eye(1, 40)[0] * 7, "many": RNG.integers(1, 5, 40).astype(float)}
     numbers = {
-        name: [GroupNumber(v.sum() / n.sum(), sums=UnitSums(above=v, below=n, units=SampleUnits.numbered(40)))]
+        name: [GroupNumber(v.sum() / n.sum(), sums=StandingSums(above=v, below=n, units=SampleUnits.numbered(40)))]
         for name, v in lost.items()
     }
     assert found(numbers, higher=False, margin=0.01) == {"none": "FIRST", "one": "UNSURE", "many": "BEHIND"}

@@ -79,7 +79,7 @@ def new(
             raise click.UsageError(f"--weight and --model are for --for size, and not for --for {purpose}")
         path = output or Path(f"{purpose}.yaml")
         names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
-        written = _configuration(what, path, Wanted(purpose, names, weights, model))
+        written = _configuration(what, path, NewFiles(purpose, names, weights, model))
         text, said = written.encode(), _outlook(written, path)
     same = path.is_file() and path.read_bytes() == text
     if not same and os.path.lexists(path):
@@ -105,7 +105,7 @@ def _outlook(text: str, path: Path) -> list[str]:
     return list(outlook(plan, registry))
 
 
-class Wanted(NamedTuple):
+class NewFiles(NamedTuple):
     """What a configuration is for."""
 
     purpose: str
@@ -114,7 +114,7 @@ class Wanted(NamedTuple):
     model: str = ""
 
 
-def _configuration(texts: str, path: Path, wanted: Wanted) -> str:
+def _configuration(texts: str, path: Path, wanted: NewFiles) -> str:
     from tokbench.registry.plugins import load_registry
     from tokbench.registry.tokenizer_names import Grammar
     from tokbench.segmentation.segment import recipe_of

@@ -47,14 +47,14 @@ def compare(
     """
     from tokbench.comparison import render
     from tokbench.comparison.compare import compare as compare_runs
-    from tokbench.comparison.gate import Rule, check_rules
+    from tokbench.comparison.gate import GateRule, check_rules
     from tokbench.foundation.files import write_atomically
     from tokbench.results.model import NamedRun
 
     paths = [baseline, *runs] if baseline else list(runs)
     if len(paths) < 2:  # noqa: PLR2004 - one run has nothing to be compared with
         raise click.UsageError("give two runs, or one and --baseline RUN")
-    parsed = [Rule.parse(rule) for rule in rules]
+    parsed = [GateRule.parse(rule) for rule in rules]
     first, *others = map(NamedRun.read, paths)
     pages = []
     for other in others:

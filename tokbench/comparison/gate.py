@@ -25,7 +25,7 @@ _SHAPE: Final = "write it as METRIC[GROUP] > +2%, METRIC < 0 or TOKENIZER: METRI
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class GateRule:
     """A change that fails a comparison."""
 
     text: str
@@ -43,7 +43,7 @@ class Rule:
     """The change must be significantly beyond the limit, see :func:`check_rules`."""
 
     @classmethod
-    def parse(cls, text: str) -> Rule:
+    def parse(cls, text: str) -> GateRule:
         """Read a rule.
 
         Raises:
@@ -120,11 +120,11 @@ class Rule:
 class Failed(NamedTuple):
     """A rule, and a change that breaks it."""
 
-    rule: Rule
+    rule: GateRule
     change: CellChange
 
 
-def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
+def check_rules(rules: Sequence[GateRule], comparison: Comparison) -> list[Failed]:
     """Return the changes that break a rule, in the order of the rules.
 
     A change breaks a rule with ``significantly`` if it is beyond the limit with p ≤ 0.05 after Holm's correction over
@@ -143,7 +143,7 @@ def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
     ]
 
 
-def _breaking(rule: Rule, changes: Sequence[CellChange]) -> list[CellChange]:
+def _breaking(rule: GateRule, changes: Sequence[CellChange]) -> list[CellChange]:
     if not rule.significantly:
         return [change for change in changes if rule.broken_by(change)]
     # Of a change on the allowed side of the limit nothing is to be shown; it counts as one of the comparisons.
@@ -152,7 +152,7 @@ def _breaking(rule: Rule, changes: Sequence[CellChange]) -> list[CellChange]:
     return [change for change, p in zip(changes, corrected, strict=True) if p <= LEVEL]
 
 
-def _problems(rule: Rule, comparison: Comparison) -> Iterator[Problem]:
+def _problems(rule: GateRule, comparison: Comparison) -> Iterator[Problem]:
     where = f"--fail-on {rule.text!r}"
     if rule.metric not in comparison.metrics:
         yield Problem(where, f"no run has a metric {rule.metric!r}; {did_you_mean(rule.metric, comparison.metrics)}")

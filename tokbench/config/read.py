@@ -25,7 +25,7 @@ from tokbench.config.model import (
 from tokbench.config.overrides import Overrides, apply_settings
 from tokbench.config.strict_yaml import FilePlace, Located
 from tokbench.config.suites import find_config
-from tokbench.config.validate import Part, validate
+from tokbench.config.validate import ConfigPart, validate
 from tokbench.foundation.errors import InputError, Problem, did_you_mean, one_line
 from tokbench.results.blocks import ConfigFile
 
@@ -144,7 +144,7 @@ def _section(located: Located, key: str, kind: type) -> Any:
 
 
 def _entry(model: type[M], data: Any, path: tuple[str | int, ...], config: Config) -> M | None:
-    return validate(model, data, Part(config.located, path, config.base), config.problems)
+    return validate(model, data, ConfigPart(config.located, path, config.base), config.problems)
 
 
 def _entries(model: type[M], key: str, config: Config, but: Collection[str] = ()) -> dict[str, M]:

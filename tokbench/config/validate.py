@@ -22,7 +22,7 @@ Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Part:
+class ConfigPart:
     """A part of a configuration to validate."""
 
     located: Located
@@ -35,7 +35,7 @@ class Part:
     """The end of ``path`` that messages repeat before an inner key."""
 
 
-def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> M | None:
+def validate(model: type[M], data: Any, part: ConfigPart, problems: list[Problem]) -> M | None:
     """Return the model, or ``None`` after adding all ``problems``.
 
     Validation is strict as in JSON: a list may become a tuple, and a string a path; but ``no`` does not become false,
@@ -50,7 +50,7 @@ def validate(model: type[M], data: Any, part: Part, problems: list[Problem]) -> 
         return None
 
 
-def _folders(data: Any, part: Part) -> dict[str, Path]:
+def _folders(data: Any, part: ConfigPart) -> dict[str, Path]:
     folders, located = {}, part.located
     for key in data if isinstance(data, Mapping) and located.folders else ():
         place = (*part.path, key)
@@ -65,14 +65,14 @@ def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
     """Return validated options that do not come from a file; ``what`` is their owner, for messages."""
     problems: list[Problem] = []
     data = json.loads(json.dumps(options, default=str))
-    valid = validate(model, data, Part(Located(what)), problems)
+    valid = validate(model, data, ConfigPart(Located(what)), problems)
     if valid is None:
         raise InputError([Problem(what, problem.message) for problem in problems])
     return valid
 
 
 def _mistakes(
-    model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], part: Part
+    model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], part: ConfigPart
 ) -> Iterator[tuple[Place, bool, str]]:
     misspelt = dict(_misspelt(model, data, details))
     for path, wanted in misspelt.items():

@@ -18,10 +18,19 @@ _BAR = 24
 """The width of the longest bar."""
 
 
+def _share(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
+    number, percent, _ = (value or "").strip().partition("%")
+    try:
+        return None if value is None else float(number) / (100 if percent else 1)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a share; write it as 1%") from error
+
+
 @click.command(
     epilog=examples(
         "tokbench cost texts",
         "tokbench cost --for de,hi,code",
+        "tokbench cost texts -t gpt-4o --sample 10%",
         "tokbench cost texts/mine.txt -t gpt-4o,llama-3,tokenizer.json --reference gpt-4o",
     )
 )
@@ -40,42 +49,57 @@ _BAR = 24
     help="Compare with this one [default: the cheapest that is ranked].",
 )
 @click.option("--for", "groups", default="", metavar="GROUPS", help="Count shipped texts instead, such as de,hi,code.")
+@click.option("--sample", callback=_share, help="Read a share of the text alone, such as 1%, and estimate the tokens.")
+@click.option("--seed", default=0, show_default=True, help="Decides the sample.")
 @json_option
 @common_options
-def cost(files: tuple[str, ...], names: tuple[str, ...], reference: str, groups: str, *, as_json: bool) -> None:
+def cost(
+    files: tuple[str, ...],
+    names: tuple[str, ...],
+    reference: str,
+    groups: str,
+    *,
+    sample: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
 
     A FILE is text, rows (JSON Lines, CSV, Parquet) or CoNLL-U, packed or not, and - is standard input, which is also
     read if there is no FILE. Of a FOLDER every file with text is read. A text is counted as a whole, of rows the text
     of each. Tokenizers with the same ids have one row. A tie differs from the cheapest by less than 1%, or not
-    significantly from file to file. Lossy tokenizers are below the ranking. Ids of unverified names were compared with
-    no other source.
+    significantly from file to file (of a sample: from block to block). Lossy tokenizers are below the ranking. Ids of
+    unverified names were compared with no other source.
 
     Exit codes: 0 all counted, 1 a tokenizer failed, 2 bad input.
     """
     use_one_thread()
-    from tokbench.engine.workers.executor import Executor, default_workers
-    from tokbench.foundation.progress import silent
-    from tokbench.segmentation.segment import brief_limits
+    from tokbench.cost.sample import draw
+    from tokbench.cost.text_cost import cost_of
+    from tokbench.engine.workers.executor import default_workers
+    from tokbench.registry.plugins import load_registry
 
-    if groups and files:
-        raise click.UsageError("give either files or --for")
+    if groups and (files or sample is not None):
+        raise click.UsageError("give either files, maybe with --sample, or --for")
+    blocks = None if sample is None else draw(files or ("-",), sample, seed)
+    if blocks:
+        texts = {str(number): block.texts for number, block in enumerate(blocks.blocks)}
+        for line in blocks.left_out:
+            say(line, err=True)
+    else:
+        texts = _shipped(groups.split(",")) if groups else _texts(files or ("-",))
+    paths = tuple(texts)
     chosen = [name for given in names for name in given.split(",") if name]
     if reference and chosen and reference not in chosen:
         chosen.append(reference)
-    workers = min(default_workers(), len(chosen) or default_workers())
-    with Executor(workers).pool(brief_limits(step_s=600), silent) as pool:
-        pool.start()  # workers load plugins while this process does, and reads texts
-        from tokbench.cost.text_cost import cost_of
-        from tokbench.registry.plugins import load_registry
-
-        texts = _shipped(groups.split(",")) if groups else _texts(files or ("-",))
-        table = cost_of([*texts.values()], load_registry(), pool, chosen, reference=reference)
-    paths = tuple(texts)
+    registry, workers = load_registry(), default_workers()
+    table = cost_of([*texts.values()], registry, chosen, reference=reference, workers=workers, sample=blocks)
     if as_json:
-        print_json(_facts(paths, table))
+        print_json(_facts(paths, table) | ({"bytes": blocks.n_bytes, "read": blocks.read} if blocks else {}))
     else:
         _show(paths, table)
+    if blocks and not as_json:
+        say(f"{blocks.read:,} of {blocks.n_bytes:,} bytes were read; ± is half of the 95 % interval")
     sys.exit(int(any(row.reason for row in table.costs)))
 
 
@@ -110,6 +134,7 @@ def _facts(paths: tuple[str, ...], table: CostTable) -> dict[str, object]:
                 "same_ids": list(row.also),
                 "vocab_size": row.vocab_size,
                 "tokens": row.total,
+                "interval": row.estimate and [row.estimate.low, row.estimate.high],
                 "bytes_per_token": table.bytes_per_token(row),
                 "relative": table.relative(row),
                 "tie": row.tokenizer in table.ties,
@@ -133,7 +158,8 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
 
     counted = [row for row in table.costs if not row.reason]
     base = table.base.tokenizer if table.base else "none"
-    size = f"{sum(table.sizes):,} bytes in {len(paths)} file{'s' * (len(paths) > 1)}"
+    what = "block" if any(row.estimate for row in table.costs) else "file"
+    size = f"{sum(table.sizes):,} bytes in {len(paths)} {what}{'s' * (len(paths) > 1)}"
     if counted:
         heads = ["tokenizer", "vocabulary", "tokens", "B/token", "relative", "lost"]
         most = max(row.total for row in counted) if sys.stdout.isatty() else 0
@@ -141,7 +167,7 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
         print_numbers(heads, [_cells(row, table) for row in counted], f"{size}; 1.00 is {base}", bars)
         for line in {LEGENDS[mark]: None for row in counted if (mark := MARKS[row.round_trip])}:
             say(line)
-        if len(paths) > 1:
+        if len(paths) > 1 and not counted[0].estimate:
             say("the tokens of each file: --json")
     for row in table.costs:
         for line in filter(None, (row.reason, *row.cautions)):
@@ -163,4 +189,5 @@ def _cells(row: TextCost, table: CostTable) -> list[str]:
     notes += [f"also {', '.join(row.also)}"] * bool(row.also)
     name = row.tokenizer + f" ({'; '.join(notes)})" * bool(notes)
     lost += MARKS[row.round_trip]
-    return [name, f"{row.vocab_size:,}", f"{row.total:,}", *numbers, lost]
+    reach = f" ± {(row.estimate.high - row.estimate.tokens) / max(row.total, 1):.1%}" if row.estimate else ""
+    return [name, f"{row.vocab_size:,}", f"{row.total:,}{reach}", *numbers, lost]

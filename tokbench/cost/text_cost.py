@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import WorkerContext
+from tokbench.cost.sample import CorpusSample, Estimate
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
-from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.failures import Failure
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.measuring.job import Job
 from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.local_names import LocalNames, local_names
 from tokbench.registry.plugins import Registry
 from tokbench.registry.tokenizer_names import unverified
 from tokbench.results.blocks import MARGIN
-from tokbench.segmentation.segment import NamedTokenizers, encoded_texts, text_sums
+from tokbench.segmentation.segment import encoded_texts, text_sums
 from tokbench.statistics.sample_units import SampleUnits
-from tokbench.statistics.standings import GroupNumber, Standing, UnitSums, standings
+from tokbench.statistics.standings import GroupNumber, Standing, StandingSums, standings
+from tokbench.terminal.session import session
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
-from tokbench.tokenizers.contract import only_counts
+from tokbench.tokenizers.contract import Tokenizer, only_counts
 from tokbench.tokenizers.facts import cautions
 
 
@@ -46,10 +46,12 @@ class TextCost:
     """A digest of the ids; empty if unknown."""
     also: tuple[str, ...] = ()
     """Other tokenizers with the same ids."""
+    estimate: Estimate | None = None
+    """Of the tokens of the corpus, if ``tokens`` are those of a sample of its blocks."""
 
     @property
     def total(self) -> int:
-        return sum(self.tokens)
+        return round(self.estimate.tokens) if self.estimate else sum(self.tokens)
 
     @property
     def round_trip(self) -> RoundTrip:
@@ -62,40 +64,21 @@ class TextCost:
         return self.loss.lost if isinstance(self.loss, Loss) else None
 
 
-@dataclass(frozen=True)
-class CountTokens(Job):
-    """Count the tokens of some texts; the answer is a :class:`TextCost`."""
-
-    name: str
-    texts: tuple[str, ...]
-    ends: tuple[int, ...]
-    """Behind the last text of each file."""
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return (self.name,)
-
-    def run(self, context: WorkerContext) -> Iterator[TextCost]:
-        with doing("encoding", tokenizer=self.name, place="the texts"):
-            cost = attempt(lambda: count_tokens(context.loaded(self.name), self.texts, self.ends))
-        yield TextCost(tokenizer=self.name, reason=cost.reason) if isinstance(cost, Failure) else cost
-
-
-def count_tokens(loaded: LoadedTokenizer, texts: Sequence[str], ends: Sequence[int]) -> TextCost:
-    """Return the tokens that a tokenizer needs for some texts, or raise ContractError.
+def count_tokens(tokenizer: Tokenizer, texts: Sequence[str], ends: Sequence[int]) -> TextCost:
+    """Return the tokens that a tokenizer needs for some texts, without its name, or raise ContractError.
 
     ``ends`` is behind the last text of each file.
 
     >>> import tokbench
-    >>> cost = count_tokens(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né", "ab"], [1, 2])
+    >>> cost = count_tokens(tokbench.load("utf8_bytes"), ["né", "ab"], [1, 2])
     >>> cost.tokens, cost.loss.exact, cost.vocab_size
     ((3, 2), True, 256)
     """
-    known = tuple(cautions(getattr(loaded.tokenizer, "notes", ())))
-    cost = TextCost(tokenizer=loaded.name, vocab_size=vocab_size_of(loaded.tokenizer), cautions=known)
-    if only_counts(loaded.tokenizer):
-        return replace(cost, tokens=_summed(count_batch(loaded.tokenizer, texts), ends))
-    shard = encoded_texts(loaded, texts)
+    known = tuple(cautions(getattr(tokenizer, "notes", ())))
+    cost = TextCost(tokenizer="", vocab_size=vocab_size_of(tokenizer), cautions=known)
+    if only_counts(tokenizer):
+        return replace(cost, tokens=_summed(count_batch(tokenizer, texts), ends))
+    shard = encoded_texts(LoadedTokenizer("", tokenizer), texts)
     digest = hashlib.sha256(shard.ids.tobytes()).hexdigest()
     return replace(cost, tokens=_summed(shard.tokens, ends), loss=Loss.of(text_sums(shard)), ids=digest)
 
@@ -161,13 +144,15 @@ class CostTable:
         return cost.total / self.base.total if self.base and not cost.reason else None
 
     def bytes_per_token(self, cost: TextCost) -> float | None:
-        return sum(self.sizes) / cost.total if cost.total else None
+        return sum(self.sizes) / sum(cost.tokens) if cost.total else None
 
 
 def _standings(costs: Sequence[TextCost], sizes: Sequence[int]) -> list[Standing[str]]:
     """Rank costs, a text being one unit."""
     units, n_bytes = SampleUnits.numbered(len(sizes)), np.array(sizes, dtype=np.float64)
-    rows = {cost.tokenizer: UnitSums(above=n_bytes, below=np.array(cost.tokens, float), units=units) for cost in costs}
+    rows = {
+        cost.tokenizer: StandingSums(above=n_bytes, below=np.array(cost.tokens, float), units=units) for cost in costs
+    }
     numbers = {name: [GroupNumber(float(n_bytes.sum() / sums.below.sum()), sums=sums)] for name, sums in rows.items()}
     return standings(numbers, margin=MARGIN)
 
@@ -175,27 +160,27 @@ def _standings(costs: Sequence[TextCost], sizes: Sequence[int]) -> list[Standing
 def cost_of(
     files: Sequence[Sequence[str]],
     registry: Registry,
-    pool: WorkerPool,
     names: Sequence[str] = (),
     *,
     reference: str = "",
+    workers: int = 1,
+    sample: CorpusSample | None = None,
 ) -> CostTable:
     """Return what texts cost under many vocabularies.
 
     Args:
         files: the texts of each file, each encoded as a whole.
         registry: the plugins.
-        pool: counts the tokens.
         names: names as :func:`tokbench.load` takes them; empty for all published ones that can be used here.
         reference: the name to compare with; empty for the cheapest that is ranked.
+        workers: the number of processes; 0 for none but this one.
+        sample: whose blocks the files are, if all tokens are to be estimated from them.
 
     Raises:
         InputError: a name is not known or cannot be had, or none is published.
 
-    >>> from tokbench.engine.workers.pool import InProcessPool
     >>> from tokbench.registry.plugins import load_registry
-    >>> pool = InProcessPool(lambda *_: None)
-    >>> table = cost_of([["née"]], load_registry(), pool, ["utf8_bytes", "utf16_units"])
+    >>> table = cost_of([["née"]], load_registry(), ["utf8_bytes", "utf16_units"], workers=0)
     >>> [(cost.tokenizer, cost.total, table.relative(cost)) for cost in table.costs]
     [('utf16_units', 3, 1.0), ('utf8_bytes', 4, 1.3333333333333333)]
     """
@@ -207,16 +192,17 @@ def cost_of(
         raise InputError(
             [Problem("--reference", f"no tokenizer {reference!r}; {did_you_mean(reference, local.usable)}")]
         )
-    named = NamedTokenizers(local.usable, None)
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
-    texts, ends = tuple(text for file in files for text in file), tuple(accumulate(map(len, files)))
-    waiting = iter([CountTokens(name, texts, ends) for name in named.open(pool, None)])
-    costs: list[TextCost] = []
-    for job, answer in pool.work(lambda: next(waiting, None)):
-        assert isinstance(job, CountTokens)
-        if isinstance(answer, WorkerDied):
-            answer = TextCost(tokenizer=job.name, reason=answer.failure.reason)  # noqa: PLW2901
-        costs.append(answer)
+    texts, ends = [text for file in files for text in file], [*accumulate(map(len, files))]
+    n_bytes = sum(len(text.encode()) for text in texts)
+    with session(local.usable, n_bytes=n_bytes, workers=workers) as ready:
+        answers = ready.ask(partial(count_tokens, texts=texts, ends=ends))
+    costs = [
+        TextCost(tokenizer=name, reason=cost.reason) if isinstance(cost, Failure) else replace(cost, tokenizer=name)
+        for name, cost in answers.items()
+    ]
+    if sample:
+        costs = [cost if cost.reason else replace(cost, estimate=sample.estimate(cost.tokens)) for cost in costs]
     sizes = tuple(sum(len(text.encode()) for text in file) for file in files)
     costs.sort(key=lambda cost: (bool(cost.reason), cost.total, order[cost.tokenizer]))
     found = _standings([cost for cost in costs if cost.round_trip.ranked and cost.total], sizes)

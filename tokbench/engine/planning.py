@@ -17,7 +17,7 @@ from tokbench.config.model import (
     Variant,
     expand,
 )
-from tokbench.config.validate import Part, validate
+from tokbench.config.validate import ConfigPart, validate
 from tokbench.corpus.contract import Source
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.languages import did_you_mean_group
@@ -323,7 +323,7 @@ class _Planner:
         for spec in (spec for spec in self._registry.studies if spec.key):
             path = tuple(spec.key.split("."))
             value = given[path[:-1]].get(path[-1])
-            part = Part(self._config.located, path, self._config.base, called=path[1:])
+            part = ConfigPart(self._config.located, path, self._config.base, called=path[1:])
             options = None if value is None else validate(spec.options, value, part, self._plan.problems)
             if options is not None:
                 self._plan.studies[spec.name] = options
@@ -470,7 +470,7 @@ class _Planner:
 
     def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
         config = self._config
-        return validate(model, given, Part(config.located, path, config.base, also=own), self._plan.problems)
+        return validate(model, given, ConfigPart(config.located, path, config.base, also=own), self._plan.problems)
 
     def _check_names(self, options: Options, path: Path) -> None:
         for kind, name, place in names_in(options):

@@ -22,7 +22,7 @@ def packages() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the names that each package registers, by package and kind.
 
     >>> packages()["tokbench-maintain"]
-    {'command': ['leaderboard']}
+    {'command': ['referee']}
     """
     read: dict[str, dict[str, list[str]]] = json.loads(FILE.read_text(encoding="utf-8"))
     return read

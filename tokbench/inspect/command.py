@@ -21,7 +21,8 @@ from tokbench.terminal.options import (
 )
 
 if TYPE_CHECKING:
-    from tokbench.inspect.examine import Inspection, Token
+    from tokbench.inspect.examine import InspectedToken, Inspection
+    from tokbench.inspect.undertrained import UnderTrained
     from tokbench.inspect.usage import CorpusUse
 
 _EXAMPLES = 8
@@ -40,16 +41,26 @@ _WIDEST = 32
 @click.argument("tokenizer")
 @backend_options
 @click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
+@click.option(
+    "--weights",
+    type=click.Path(path_type=Path),
+    help="A safetensors file, or an index, of a model with it.",
+)
+@click.option("--tensor", metavar="NAME", help="The embedding in the weights [default: the one with a usual name].")
+@click.option("--output-tensor", metavar="NAME", help="The output matrix in the weights [default: likewise].")
 @json_option
 @common_options
 def inspect(
     tokenizer: str,
     options: Sequence[str],
     text: str | None,
+    weights: Path | None,
     *,
+    tensor: str | None,
+    output_tensor: str | None,
     as_json: bool,
 ) -> None:
-    """Show what is in the vocabulary of TOKENIZER, and find tokens that no text gives.
+    """Show what is in the vocabulary of TOKENIZER, and find tokens that no text gives, or a model hardly trained.
 
     TOKENIZER is a published name such as gpt-4o, backend:value, a file such as tokenizer.json, or a backend with -O.
 
@@ -65,9 +76,15 @@ def inspect(
     loaded = load(tokenizer, **parse_options(options))
     health = examine(loaded)
     use = None if texts is None else corpus_use(loaded, texts, health.unreachable)
+    trained = None
+    if weights:
+        from tokbench.inspect.undertrained import under_trained
+
+        trained = under_trained(loaded, health, weights, tensor, output_tensor)
     known = cautions(getattr(loaded, "notes", ()))
     if as_json:
         further = {"corpus": asdict(use)} if use else {}
+        further |= {"undertrained": asdict(trained)} if trained else {}
         print_json(asdict(health) | {"failed": health.failed, "cautions": known} | further)
     else:
         _show(health)
@@ -75,6 +92,8 @@ def inspect(
             say(caution)
         if use:
             _show_use(use, health.vocab_size)
+        if trained:
+            _show_undertrained(trained, health.vocab_size)
     sys.exit(int(health.failed))
 
 
@@ -106,13 +125,25 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
     if "scaffold" not in use.classes:
         say("  this tokenizer does not list its merges: tokens that only serve to build others count as unseen")
     which = "are whole tokens that these texts never make; the most surprising first"
-    show_candidates("candidates for glitch tokens", which, use.candidates, use.apart, vocab_size)
+    _show_candidates("candidates for glitch tokens", which, use.candidates, use.apart, vocab_size)
 
 
-def show_candidates(
-    what: str, which: str, candidates: Sequence[Token], apart: Mapping[str, Sequence[Token]], vocab_size: int
+def _show_undertrained(trained: UnderTrained, vocab_size: int) -> None:
+    measure = "cosine distance to the mean row of unused ids" if trained.tied else "norm of the input row"
+    kind = "which is the output, too" if trained.tied else "with a separate output matrix"
+    say(f"in the embedding {trained.tensor}, {kind}: {measure}; {trained.unused:,} rows are known to be unused")
+    say(f"  under-trained: {trained.threshold:.3g} and less ({trained.origin})")
+    which = "are whole tokens that the model hardly trained; the smallest first"
+    _show_candidates("under-trained", which, trained.candidates, trained.apart, vocab_size)
+
+
+def _show_candidates(
+    what: str,
+    which: str,
+    candidates: Sequence[InspectedToken],
+    apart: Mapping[str, Sequence[InspectedToken]],
+    vocab_size: int,
 ) -> None:
-    """Print the first candidates, and some of the ids of each other kind."""
     if candidates:
         say(f"  {what}: {len(candidates):,} ({len(candidates) / vocab_size:.1%}) {which}:")
         for token in candidates[:_CANDIDATES]:
@@ -125,12 +156,12 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
-def _some(tokens: Sequence[Token]) -> str:
+def _some(tokens: Sequence[InspectedToken]) -> str:
     more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
     return ", ".join(map(_shown, tokens[:_EXAMPLES])) + more
 
 
-def _shown(token: Token) -> str:
+def _shown(token: InspectedToken) -> str:
     from tokbench.foundation.visible_text import visible
     from tokbench.report.escaping import cut
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.inspect.fragments import can_be_text
 from tokbench.inspect.reach import unreached
-from tokbench.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
+from tokbench.inspect.tokens import TokenKind, TokenListing, junk, list_tokens, script_of
 from tokbench.tokenizers.contract import Tokenizer
 
 _LONGEST: Final = 10
@@ -31,7 +31,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class InspectedToken:
     """One id in a finding: its text or bytes, and a remark."""
 
     id: int
@@ -46,7 +46,7 @@ class Finding:
     rule: str
     severity: Severity
     message: str
-    tokens: list[Token]
+    tokens: list[InspectedToken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Inspection:
     """Add up to ``vocab_size``."""
     scripts: dict[str, int] = field(default_factory=dict)
     """Text, by its script."""
-    longest: list[Token] = field(default_factory=list)
+    longest: list[InspectedToken] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -107,7 +107,7 @@ def examine(tokenizer: Tokenizer) -> Inspection:
     ordinary = {i: listing.data[i] for i, kind in enumerate(listing.kinds) if kind in _ORDINARY}
     texts = {i: data.decode() for i, data in ordinary.items() if listing.kinds[i] != TokenKind.FRAGMENT}
     fragments = {i: data for i, data in ordinary.items() if i not in texts}
-    found: dict[str, list[Token]] = {rule: [] for rule in _RULES}
+    found: dict[str, list[InspectedToken]] = {rule: [] for rule in _RULES}
     for rule, token in chain(
         _of_special(tokenizer, listing),
         _unreachable(tokenizer, listing, ordinary, unreached(tokenizer, texts, fragments)),
@@ -130,17 +130,17 @@ def _counted(names: Any) -> dict[str, int]:
     return dict(Counter(names).most_common())
 
 
-def token_of(listing: Listing, token: int, remark: str = "") -> Token:
+def token_of(listing: TokenListing, token: int, remark: str = "") -> InspectedToken:
     """Return an id with its text, or bytes that are not UTF-8."""
     data = listing.data[token]
-    return Token(
+    return InspectedToken(
         token, data.decode() if listing.kinds[token] != TokenKind.FRAGMENT else f"bytes {data.hex(' ')}", remark
     )
 
 
 def _unreachable(
-    tokenizer: Tokenizer, listing: Listing, ordinary: dict[int, bytes], lost: set[int]
-) -> Iterator[tuple[str, Token]]:
+    tokenizer: Tokenizer, listing: TokenListing, ordinary: dict[int, bytes], lost: set[int]
+) -> Iterator[tuple[str, InspectedToken]]:
     """Leave out ids whose bytes another id has. Names: Land and Bartolo 2024, "Fishing for Magikarp"."""
     reached = {data for i, data in ordinary.items() if i not in lost}
     for i in sorted(lost):
@@ -159,7 +159,7 @@ def _unreachable(
             yield "unreachable", token_of(listing, i, remark)
 
 
-def _of_bytes(listing: Listing, ordinary: dict[int, bytes]) -> Iterator[tuple[str, Token]]:
+def _of_bytes(listing: TokenListing, ordinary: dict[int, bytes]) -> Iterator[tuple[str, InspectedToken]]:
     by_data: dict[bytes, list[int]] = {}
     for i, data in ordinary.items():
         by_data.setdefault(data, []).append(i)
@@ -171,13 +171,13 @@ def _of_bytes(listing: Listing, ordinary: dict[int, bytes]) -> Iterator[tuple[st
             yield "duplicate", token_of(listing, first, f"also {', '.join(map(str, others[:_MOST_TWINS]))}{more}")
 
 
-def _of_special(tokenizer: Tokenizer, listing: Listing) -> Iterator[tuple[str, Token]]:
+def _of_special(tokenizer: Tokenizer, listing: TokenListing) -> Iterator[tuple[str, InspectedToken]]:
     """Yield special tokens, those that ordinary text with their names gives, gaps, and faults of the file."""
     for name, i in sorted(listing.special.items(), key=lambda item: item[1]):
-        yield "special", Token(i, name)
+        yield "special", InspectedToken(i, name)
         ids = attempt(lambda name=name: list(tokenizer.encode(name)))  # type: ignore[misc]
         if not isinstance(ids, Failure) and i in ids:
-            yield "special token from text", Token(i, name, f"{name!r} is encoded as {ids}")
+            yield "special token from text", InspectedToken(i, name, f"{name!r} is encoded as {ids}")
     for i, kind in enumerate(listing.kinds):
         if kind == TokenKind.GAP:
             yield "gap", token_of(listing, i)

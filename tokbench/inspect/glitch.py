@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.inspect.examine import Token
-from tokbench.inspect.tokens import Listing, TokenKind
+from tokbench.inspect.examine import InspectedToken
+from tokbench.inspect.tokens import TokenKind, TokenListing
 from tokbench.tokenizers.merges import MergeOrder
 
 _NO_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP})
@@ -35,7 +35,9 @@ class Never(StrEnum):
     CANDIDATE = "candidate"
 
 
-def sort_unseen(listing: Listing, unseen: NDArray[np.int64], unreachable: Collection[int]) -> dict[Never, list[int]]:
+def sort_unseen(
+    listing: TokenListing, unseen: NDArray[np.int64], unreachable: Collection[int]
+) -> dict[Never, list[int]]:
     """Sort unseen ids by kind; no text gives ``unreachable`` ones.
 
     >>> import tokbench
@@ -96,16 +98,16 @@ def relatives(vocab_size: int, order: MergeOrder | None) -> Relatives:
     return Relatives(closest, merges, distance)
 
 
-def by_surprise(listing: Listing, ids: list[int], order: MergeOrder | None) -> list[Token]:
+def by_surprise(listing: TokenListing, ids: list[int], order: MergeOrder | None) -> list[InspectedToken]:
     """Sort by distance / length in bytes; without merges, by length; ties by id."""
     nearest = relatives(len(listing.data), order)
     candidates = np.array(sorted(ids), dtype=np.int64)
     lengths = np.array([len(listing.data[i]) for i in candidates], dtype=np.int64)
     by_score = candidates[np.argsort(nearest.distance[candidates] / lengths, kind="stable")]
-    return [Token(i, listing.data[i].decode(), _relation(listing, i, nearest)) for i in by_score.tolist()]
+    return [InspectedToken(i, listing.data[i].decode(), _relation(listing, i, nearest)) for i in by_score.tolist()]
 
 
-def _relation(listing: Listing, token: int, nearest: Relatives) -> str:
+def _relation(listing: TokenListing, token: int, nearest: Relatives) -> str:
     other = int(nearest.closest[token])
     if other < 0:
         return ""

@@ -74,7 +74,7 @@ class TokenKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Listing:
+class TokenListing:
     """A vocabulary, id by id."""
 
     data: list[bytes]
@@ -83,7 +83,7 @@ class Listing:
     unk_id: int | None
 
 
-def list_tokens(tokenizer: Tokenizer) -> Listing:
+def list_tokens(tokenizer: Tokenizer) -> TokenListing:
     """List all ids; without bytes, decode each by itself.
 
     >>> import tokbench
@@ -101,7 +101,7 @@ def list_tokens(tokenizer: Tokenizer) -> Listing:
     marked = dict.fromkeys(special.values(), TokenKind.SPECIAL)
     if unk_id is not None:
         marked[unk_id] = TokenKind.UNKNOWN
-    return Listing(data, [marked.get(i) or kind_of(token) for i, token in enumerate(data)], special, unk_id)
+    return TokenListing(data, [marked.get(i) or kind_of(token) for i, token in enumerate(data)], special, unk_id)
 
 
 @lru_cache(maxsize=1 << 18)

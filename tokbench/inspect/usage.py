@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import ContractError
-from tokbench.inspect.examine import Token, token_of
+from tokbench.inspect.examine import InspectedToken, token_of
 from tokbench.inspect.glitch import Never, by_surprise, sort_unseen
-from tokbench.inspect.tokens import Listing, list_tokens
+from tokbench.inspect.tokens import TokenListing, list_tokens
 from tokbench.tokenizers.batch import check_encoded, encode_batch
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.curve import Curve
@@ -76,9 +76,9 @@ class CorpusUse:
     tokens: int
     classes: dict[str, int]
     """Add up to the vocabulary; no ``scaffold`` without merges."""
-    candidates: list[Token]
+    candidates: list[InspectedToken]
     """Whole tokens that the texts never make, the most surprising first."""
-    apart: dict[str, list[Token]]
+    apart: dict[str, list[InspectedToken]]
     """``scaffold``, most often built first, and other kinds of unseen ids."""
 
 
@@ -112,8 +112,8 @@ def corpus_use(tokenizer: Tokenizer, texts: Sequence[str], unreachable: Collecti
 
 
 def _scaffold(
-    listing: Listing, ids: NDArray[np.int64], emitted: NDArray[np.int64], formed: NDArray[np.int64] | None
-) -> list[Token]:
+    listing: TokenListing, ids: NDArray[np.int64], emitted: NDArray[np.int64], formed: NDArray[np.int64] | None
+) -> list[InspectedToken]:
     if formed is None:
         return []
     most_built = ids[np.argsort(-formed[ids], kind="stable")].tolist()

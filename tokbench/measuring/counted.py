@@ -24,7 +24,7 @@ from tokbench.measuring.metric import Basis, Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.tokenizers.contract import EncodesWithOffsets, HasTokenBytes
 
-__all__ = ["TOKEN_PLACES", "Basis", "Count", "Counted", "Counts", "counted", "declared"]
+__all__ = ["TOKEN_PLACES", "Basis", "Count", "CountedMetric", "Counts", "counted", "declared"]
 
 Counts = Mapping[str, NDArray[Any]]
 """By name, a number for each document of a shard."""
@@ -62,7 +62,7 @@ def _value(metric: Metric, sums: Sums) -> Measured | NotApplicable:
     return (sums.share if metric.unit.startswith("share") else sums.ratio)(*metric.of, n=n)
 
 
-class Counted(SummedMetric):
+class CountedMetric(SummedMetric):
     """The text metric of a family whose metrics are all declared."""
 
     def __init__(self, count: Count, metrics: Iterable[Metric], options: Any) -> None:
@@ -88,8 +88,8 @@ def counted(name: str, summary: str, count: Count, *metrics: Metric, **more: Any
         msg = f"{name!r}: {count.__name__}{inspect.signature(count)} must take (encoded, options)"
         raise TypeError(msg) from None
 
-    def make(options: Any) -> Counted:
-        return Counted(count, metrics, options)
+    def make(options: Any) -> CountedMetric:
+        return CountedMetric(count, metrics, options)
 
     make.__module__ = count.__module__  # whose code the key of a cache entry has
     return MetricFamily(name=name, summary=summary, values=metrics, text=make, **more)

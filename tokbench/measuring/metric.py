@@ -32,9 +32,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.results.blocks import MARGIN, MOST_LOST
+from tokbench.results.cells import WHOLE
 
 if TYPE_CHECKING:
     from tokbench.measuring.encoded_shard import EncodedShard
@@ -177,6 +180,11 @@ class CorpusStates(NamedTuple):
     """The highest character error rate of a tokenizer that is ranked."""
     margin: float = MARGIN
     """A smaller relative difference is a tie."""
+
+    def merged(self, tokenizer: str, group: str) -> Any | None:
+        """Return the state of a group, or of the whole corpus; ``None`` if a part was not measured."""
+        parts = [self.states.get((tokenizer, member)) for member in (self.groups if group == WHOLE else [group])]
+        return None if not parts or any(part is None for part in parts) else reduce(add, parts)
 
 
 class CorpusOutcome(NamedTuple):

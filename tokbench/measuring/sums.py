@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,17 +156,11 @@ class PairedSums(SummedMetric):
         return Sums.of(shard, tokens=encoded.tokens, characters=shard.n_chars, **encoded.losses)
 
 
-def merged(states: CorpusStates, name: str, group: str) -> Any | None:
-    """Return the state of a group, or of the whole corpus; ``None`` if a part was not measured."""
-    parts = [states.states.get((name, member)) for member in (states.groups if group == WHOLE else [group])]
-    return None if not parts or any(part is None for part in parts) else reduce(add, parts)
-
-
 def compared_sums(states: CorpusStates, group: str) -> dict[str, Sums | str]:
     """Return by tokenizer its sums, or the reason why its tokens are not compared (see :mod:`.round_trip`)."""
     compared: dict[str, Sums | str] = {}
     for name in states.tokenizers:
-        sums, whole = merged(states, name, group), merged(states, name, WHOLE)
+        sums, whole = states.merged(name, group), states.merged(name, WHOLE)
         if sums is None or not sums.columns["tokens"].any():
             compared[name] = f"{name} {'was not measured' if sums is None else 'has no tokens'}"
         elif Loss.of(sums).within(Loss.of(whole or sums)).round_trip(states.most_lost).ranked:

@@ -12,7 +12,8 @@ from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Measured, Metric, NotApplicable, Role
 from tokbench.measuring.sums import SummedMetric, Sums
-from tokbench.measuring.word_units import UnitSums, WordOptions, count_by_document, words_of
+from tokbench.measuring.word_units import UnitSums, WordOptions
+from tokbench.plugin.metrics import count_by_document, words_of
 
 
 class Fertility(SummedMetric):

@@ -13,7 +13,7 @@ from tokbench.measuring.sums import PairedSums, Sums, compared_sums
 from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import LEAST_UNITS, too_few
-from tokbench.statistics.standings import GroupNumber, UnitSums, Verdict, corrected, gap, places, verdicts
+from tokbench.statistics.standings import GroupNumber, StandingSums, Verdict, corrected, gap, places, verdicts
 
 
 class PairsMetric(PairedSums):
@@ -48,7 +48,7 @@ def _untrusted(states: CorpusStates, sums: Sums) -> str:
 def _number(sums: Sums) -> GroupNumber:
     """Return characters per token, as all are of the same text."""
     above, below = sums.columns["characters"], sums.columns["tokens"]
-    return GroupNumber(float(above.sum() / below.sum()), sums=UnitSums(above=above, below=below, units=sums.units))
+    return GroupNumber(float(above.sum() / below.sum()), sums=StandingSums(above=above, below=below, units=sums.units))
 
 
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:

@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
 from tokbench.measuring.counted import TOKEN_PLACES
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.word_units import AlignedWords, WordOptions, WordsOnTokens, token_ends, unknown_tokens
+from tokbench.measuring.word_units import AlignedWords, WordOptions, WordsOnTokens, unknown_tokens
+from tokbench.plugin.metrics import Shard, token_ends
 
 
 def kept_whole(shard: Shard, laid: WordsOnTokens, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -8,13 +8,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.unicode_tables import GRAPHEME_RULES
 from tokbench.measuring.counted import Basis, Counts, counted
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.spans import shard_bytes
-from tokbench.measuring.word_units import token_ends
+from tokbench.plugin.metrics import Shard, shard_bytes, token_ends
 from tokbench.tokenizers.contract import HasTokenBytes
 
 _MOST_CONTINUING: Final = 3

@@ -14,13 +14,8 @@ from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Measured, Metric, NotApplicable
 from tokbench.measuring.sums import SummedMetric
-from tokbench.measuring.token_counts import (
-    DEPENDS_ON_AMOUNT,
-    CountTable,
-    add_tables,
-    join_tables,
-    renyi_entropy,
-)
+from tokbench.measuring.token_counts import CountTable, add_tables, join_tables, renyi_entropy
+from tokbench.plugin.metrics import DEPENDS_ON_AMOUNT
 from tokbench.tokenizers.batch import vocab_size_of
 from tokbench.tokenizers.options import Options
 

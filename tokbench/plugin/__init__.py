@@ -1,8 +1,9 @@
 """What a plugin is made of: specs, options, errors and the tokenizer's contract.
 
-Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, sections of a report in
-:mod:`tokbench.plugin.report`, commands in :mod:`tokbench.command`. These four modules are stable; nothing else
-of tokbench is. ``plugins/README.md`` shows one plugin of each kind.
+Metrics and studies find the rest in :mod:`tokbench.plugin.metrics`, timings in :mod:`tokbench.plugin.timing`,
+sections of a report in :mod:`tokbench.plugin.report`, commands in :mod:`tokbench.command`, byte-level BPE in
+:mod:`tokbench_plugins.bpe`. These six modules are stable; nothing else of tokbench is. ``plugins/README.md`` shows one
+plugin of each kind.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()
@@ -14,10 +15,9 @@ from __future__ import annotations
 from tokbench.corpus.contract import CorpusSpec, Document
 from tokbench.foundation.errors import BackendError, BackendUnavailable, InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.foundation.files import read_file, read_regular
+from tokbench.foundation.files import read_file, write_atomically
 from tokbench.foundation.parsing import TextError, decode_utf8, parse_json
 from tokbench.foundation.progress import Progress, silent
-from tokbench.foundation.version import __version__
 from tokbench.measuring.executor import ExecutorSpec
 from tokbench.registry.hookspecs import hookimpl
 from tokbench.text.opening import opened
@@ -66,7 +66,6 @@ __all__ = [
     "TextError",
     "Tokenizer",
     "TrainProgress",
-    "__version__",
     "attempt",
     "check_encoded",
     "check_id",
@@ -80,8 +79,8 @@ __all__ = [
     "opened",
     "parse_json",
     "read_file",
-    "read_regular",
     "silent",
     "valid_unicode",
     "vocab_size_of",
+    "write_atomically",
 ]

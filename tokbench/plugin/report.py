@@ -8,43 +8,59 @@
 from __future__ import annotations
 
 from tokbench.report.cells import DisplayCell, legends
+from tokbench.report.charts.line_profile import ProfileLine, line_key, line_profile
+from tokbench.report.charts.svg import Drawing
 from tokbench.report.csv_text import csv_text
 from tokbench.report.document import (
+    Cards,
+    ChartKey,
     Column,
     Figure,
     Heading,
+    MeasuredCell,
+    Multiples,
     Name,
     Node,
     Paragraph,
     Rich,
     Row,
     Section,
+    Strong,
     Table,
     TableCell,
     Term,
     TextCell,
     legend_lines,
+    sentence_paragraphs,
 )
-from tokbench.report.section import SectionSpec
+from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec
 
 __all__ = [
+    "Cards",
     "CellTables",
+    "Chart",
+    "ChartKey",
     "Column",
     "DisplayCell",
+    "Drawing",
     "Figure",
     "Heading",
+    "MeasuredCell",
+    "Multiples",
     "Name",
     "Node",
     "Paragraph",
+    "ProfileLine",
     "ReporterSpec",
     "Results",
     "Rich",
     "Row",
     "Section",
     "SectionSpec",
+    "Strong",
     "Table",
     "TableCell",
     "Term",
@@ -52,4 +68,7 @@ __all__ = [
     "csv_text",
     "legend_lines",
     "legends",
+    "line_key",
+    "line_profile",
+    "sentence_paragraphs",
 ]

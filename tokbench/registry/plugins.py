@@ -132,7 +132,9 @@ class Catalogue(Generic[S]):
         if said := elsewhere(self.kind, name):
             return said
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
-        return f"unknown {called} {name!r}; {did_you_mean(name, known)}{_not_loaded(unloaded)}"
+        near = did_you_mean(name, known)
+        asked = "is your package installed? " if self.kind == "backend" and near.startswith("known") else ""
+        return f"unknown {called} {name!r}; {asked}{near}{_not_loaded(unloaded)}"
 
     def not_loaded(self, name: str) -> str:
         """Return which plugin may hold a name and did not load, and why, or an empty string."""

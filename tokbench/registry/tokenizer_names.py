@@ -177,7 +177,8 @@ class Grammar:
         if said := colon and elsewhere("backend", backend):
             return said
         if colon:
-            return f"no such backend; {did_you_mean(backend, backends.entries)}"
+            near = did_you_mean(backend, backends.entries)
+            return f"no such backend; {'is your package installed? ' * near.startswith('known')}{near}"
         if self.files and (name.endswith("/") or name.startswith(("./", "../", "/", "~"))):
             return "no such file or folder; correct the path"
         if said := elsewhere("tokenizer", name) or elsewhere("backend", name):

@@ -27,7 +27,7 @@ from tokbench.report.round_trips import RoundTrips
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
-from tokbench.statistics.standings import GroupNumber, UnitSums, leaders, standings
+from tokbench.statistics.standings import GroupNumber, StandingSums, leaders, standings
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
 
@@ -285,7 +285,7 @@ class CellTables:
         sums = None
         if own and info.ratio_of and own.columns.keys() >= set(info.ratio_of):
             above, below = (own.columns[name] for name in info.ratio_of)
-            sums = UnitSums(above=above, below=below, units=own.units) if below.any() else None
+            sums = StandingSums(above=above, below=below, units=own.units) if below.any() else None
         return GroupNumber(cell.value or 0.0, cell.ci_low, cell.ci_high, sums)
 
     def sums(self, metric: str, corpus: str, group: str, tokenizer: str) -> Sums | None:

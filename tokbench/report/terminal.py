@@ -15,7 +15,7 @@ from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
-from tokbench.report.sections.losses import Loss, losses
+from tokbench.report.sections.losses import ShownLoss, losses
 from tokbench.report.sections.overview import main_columns, ready_tokenizers
 from tokbench.report.sections.problems import problems, short_vocabularies
 from tokbench.report.sections.what_ran import durations, partial_sentences
@@ -207,7 +207,7 @@ def _times(report: Report) -> list[str]:
     return ["; ".join(f"{name} {time}" for name, time in phases)] if phases else []
 
 
-def _losses(lost: Sequence[Loss]) -> list[str]:
+def _losses(lost: Sequence[ShownLoss]) -> list[str]:
     return [
         f"{loss.tokenizer}: {loss.documents:,} texts of {loss.corpus} ({loss.cause}); {loss.origin}: {loss.change}"
         for loss in lost

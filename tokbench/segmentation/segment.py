@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,17 +17,16 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.prepare import train_all
-from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Recipe, WorkerContext
+from tokbench.engine.workers.pool import WorkerPool
+from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Store
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.measuring.job import Job
 from tokbench.measuring.sums import Sums
 from tokbench.registry.plugins import load_registry, missing
 from tokbench.registry.tokenizer_names import Grammar
-from tokbench.segmentation.segmented_text import Segmentation, SegmentedText
+from tokbench.segmentation.segmented_text import Segmentation
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 from tokbench.tokenizers.facts import cautions
@@ -37,44 +36,30 @@ _S_PER_MB: Final = 10.0
 _UNKNOWN: Final = "unknown tokenizer"
 
 
-@dataclass(frozen=True)
-class SegmentTexts(Job):
-    """Cut some texts with a tokenizer; the answer is a list of :class:`Segmentation`, or the failure."""
+def cut_texts(
+    tokenizer: Tokenizer, texts: Sequence[str], *, merges: bool = False, notes: bool = False
+) -> list[Segmentation]:
+    """Return how a tokenizer cuts some texts, each alone if they fail together; the caller adds its name.
 
-    name: str
-    texts: tuple[str, ...]
-    merges: bool
-    cautions: bool = False
+    ``merges`` are added if they are asked for, and so are the cautions among the ``notes`` of the tokenizer.
+    """
+    loaded = LoadedTokenizer("", tokenizer)
+    together = attempt(lambda: segment(loaded, texts))
+    segmentations = together if not isinstance(together, Failure) else [_cut_alone(loaded, text) for text in texts]
+    known = cautions(getattr(tokenizer, "notes", ())) if notes else []
+    steps = attempt(lambda: MergeSteps(tokenizer), "no merges") if merges else None
+    for segmentation in segmentations:
+        segmentation.reason = "; ".join(filter(None, [segmentation.reason, *known]))
+        if isinstance(steps, Failure):
+            segmentation.reason = segmentation.reason or steps.reason
+        elif steps:
+            segmentation.merges = [steps.of(token) for token in segmentation.ids]
+    return segmentations
 
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return (self.name,)
 
-    def run(self, context: WorkerContext) -> Iterator[list[Segmentation] | Failure]:
-        with doing("encoding", tokenizer=self.name, place="the texts to show"):
-            yield attempt(lambda: self._cut(context.loaded(self.name)))
-
-    def _cut(self, loaded: LoadedTokenizer) -> list[Segmentation]:
-        together = attempt(lambda: segment(loaded, self.texts))
-        segmentations = (
-            together if not isinstance(together, Failure) else [self._alone(loaded, text) for text in self.texts]
-        )
-        known = cautions(getattr(loaded.tokenizer, "notes", ())) if self.cautions else []
-        for segmentation in segmentations:
-            segmentation.reason = "; ".join(filter(None, [segmentation.reason, *known]))
-        if not self.merges:
-            return segmentations
-        steps = attempt(lambda: MergeSteps(loaded.tokenizer), "no merges")
-        for segmentation in segmentations:
-            if isinstance(steps, Failure):
-                segmentation.reason = segmentation.reason or steps.reason
-            else:
-                segmentation.merges = [steps.of(token) for token in segmentation.ids]
-        return segmentations
-
-    def _alone(self, loaded: LoadedTokenizer, text: str) -> Segmentation:
-        outcome = attempt(lambda: segment(loaded, [text]))
-        return without_tokens(self.name, outcome) if isinstance(outcome, Failure) else outcome[0]
+def _cut_alone(loaded: LoadedTokenizer, text: str) -> Segmentation:
+    outcome = attempt(lambda: segment(loaded, [text]))
+    return without_tokens(loaded.name, outcome) if isinstance(outcome, Failure) else outcome[0]
 
 
 def without_tokens(name: str, failure: Failure) -> Segmentation:
@@ -159,24 +144,6 @@ class MergeSteps:
         return [[self._data[part].hex() for part in self._order.parts_of(rank)] for rank, _ in sorted(done)]
 
 
-def segment_texts(
-    texts: Sequence[tuple[str, str]], names: Sequence[str], pool: WorkerPool, *, merges: bool = False
-) -> list[SegmentedText]:
-    """Cut texts, each after its label, with tokenizers that a pool knows; one that fails or dies has the reason."""
-    waiting = iter([SegmentTexts(name, tuple(text for _, text in texts), merges, cautions=True) for name in names])
-    by_name: dict[str, list[Segmentation]] = {}
-    for job, answer in pool.work(lambda: next(waiting, None)):
-        assert isinstance(job, SegmentTexts)
-        outcome: list[Segmentation] | Failure = answer.failure if isinstance(answer, WorkerDied) else answer
-        if isinstance(outcome, Failure):
-            outcome = [without_tokens(job.name, outcome) for _ in texts]
-        by_name[job.name] = outcome
-    return [
-        SegmentedText(label=label, text=text, segmentations=[by_name[name][k] for name in names])
-        for k, (label, text) in enumerate(texts)
-    ]
-
-
 def brief_limits(n_bytes: int = 0, step_s: float = 60.0) -> Limits:
     """Return the limits of a command that a person waits for: a minute a step, 10 s for each MB of text, and 4 GB."""
     seconds = step_s + _S_PER_MB * n_bytes / 10**6
@@ -189,20 +156,21 @@ class NamedTokenizers:
     Args:
         names: empty for all tokenizers of the configuration, whose names go before all others.
         config: the configuration's path, or the name of a suite, if there is one.
-        n_bytes: of the texts, for which there is time beyond that for any step.
+        prefer: the backends that may load a published name or a file; empty for all.
 
     Raises:
         InputError: with all names that are not known, or there is none.
     """
 
-    def __init__(self, names: Sequence[str], config: Path | None, n_bytes: int = 0) -> None:
+    def __init__(self, names: Sequence[str], config: Path | None, prefer: Sequence[str] = ()) -> None:
         self._names = tuple(dict.fromkeys(names))
-        self.n_bytes = n_bytes
         if config is None and not self._names:
             raise InputError("name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)")
-        registry = load_registry()
+        self._registry = registry = load_registry()
         in_config = _names_of(config) if config else frozenset()
         grammar = Grammar(registry, known=in_config)
+        if prefer:
+            grammar = replace(grammar, wanted=lambda spec: spec.name in prefer)
         problems: list[Problem] = []
         self._recipes: dict[str, Recipe] = {}
         for name in self._names:
@@ -217,13 +185,16 @@ class NamedTokenizers:
         self._config = _only(config, configured) if config and (configured or not self._names) else None
 
     @property
-    def limits(self) -> Limits:
-        return self._config.limits if self._config else brief_limits(self.n_bytes)
+    def limits(self) -> Limits | None:
+        """Those of the configuration, if there is one."""
+        return self._config.limits if self._config else None
 
     def open(self, pool: WorkerPool, store: Store | None) -> list[str]:
         """Let a pool know the tokenizers, trained if they are to be, and return their names; raise InputError."""
         for name, recipe in self._recipes.items():
             pool.keep(name, recipe)
+        backends = self._registry.backends
+        pool.isolate(self._registry, {name: backends.get(recipe.backend) for name, recipe in self._recipes.items()})
         if self._config is None:
             return list(self._names)
         run = check(self._config, pool, store)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
+from tokbench.config.model import Limits
 from tokbench.config.validate import validate_options
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.worker import Recipe
@@ -62,7 +63,7 @@ class TokenizerCatalogue:
         if not names and config is None:
             return
         named = NamedTokenizers(names, config)
-        with Executor(1).pool(named.limits, silent) as pool:
+        with Executor(1).pool(named.limits or Limits(), silent) as pool:
             opened = {name: pool.kept[name] for name in named.open(pool, store)}
         self._recipes |= {name: ("command", recipe) for name, recipe in opened.items()}
         asked = dict.fromkeys([*(name for name in names if name in opened), *opened])

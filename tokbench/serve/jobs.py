@@ -17,7 +17,7 @@ from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.visible_text import visible
-from tokbench.inspect.tokens import Listing, TokenKind, kind_of, list_tokens
+from tokbench.inspect.tokens import TokenKind, TokenListing, kind_of, list_tokens
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.report.escaping import cut
@@ -236,7 +236,7 @@ class SearchVocabulary(PageJob):
         return {"found": rows, "total": len(hits), "vocab_size": len(listing.data)}
 
 
-def find_tokens(listing: Listing, query: str, by: SearchBy) -> list[int]:
+def find_tokens(listing: TokenListing, query: str, by: SearchBy) -> list[int]:
     """Return the ids of the tokens that fit a query, the best first.
 
     Raises:
@@ -264,8 +264,8 @@ def find_tokens(listing: Listing, query: str, by: SearchBy) -> list[int]:
     return sorted(hits, key=lambda token: (listing.data[token] != needle, len(listing.data[token]), token))
 
 
-def _listing(context: WorkerContext, name: str) -> Listing:
-    listing: Listing = _kept(context, f"listing of {name}", lambda: list_tokens(context.tokenizer(name)))
+def _listing(context: WorkerContext, name: str) -> TokenListing:
+    listing: TokenListing = _kept(context, f"listing of {name}", lambda: list_tokens(context.tokenizer(name)))
     return listing
 
 

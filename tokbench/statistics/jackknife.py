@@ -214,7 +214,7 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64], units: Sam
 
 
 @cache
-def student_t(freedom: int) -> float:
+def student_t(freedom: float) -> float:
     """Return the 97.5% quantile of Student's t, from the normal quantile by Cornish and Fisher's expansion.
 
     Exact to three digits from 5 degrees of freedom on (Abramowitz and Stegun 26.7.5).

@@ -28,7 +28,7 @@ LEVEL: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class UnitSums:
+class StandingSums:
     """Two sums over the documents of a group, whose ratio is a number.
 
     Attributes:
@@ -53,7 +53,7 @@ class GroupNumber:
     value: float
     low: float | None = None
     high: float | None = None
-    sums: UnitSums | None = None
+    sums: StandingSums | None = None
 
 
 class Verdict(StrEnum):
@@ -253,7 +253,7 @@ class _LeftOut(NamedTuple):
     units: SampleUnits
 
     @classmethod
-    def of(cls, large: UnitSums, small: UnitSums) -> _LeftOut:
+    def of(cls, large: StandingSums, small: StandingSums) -> _LeftOut:
         joined = large.units.joined(small.units)
         above, below = [], []
         for sums, at in ((large, joined.one), (small, joined.other)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tokbench.comparison.compare import compare
-from tokbench.comparison.gate import EVERY, Rule, check_rules
+from tokbench.comparison.gate import EVERY, GateRule, check_rules
 from tokbench.comparison.render import texts_of
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.visible_text import visible
@@ -117,7 +117,9 @@ def assert_not_worse(
         )
     place, how = f"[{EVERY}]" if each_group else "", " significantly" if significantly else ""
     signs = {name: "<-" if info.direction == "higher" else ">+" for name, info in comparison.metrics.items()}
-    rules = [Rule.parse(f"{name}{place} {signs.get(name, '>+')}{limit.strip().lstrip('+-')}{how}") for name in chosen]
+    rules = [
+        GateRule.parse(f"{name}{place} {signs.get(name, '>+')}{limit.strip().lstrip('+-')}{how}") for name in chosen
+    ]
     rows = [texts_of(failed.change) for failed in check_rules(rules, comparison)]
     if rows:
         shown = [f"  {' | '.join(filter(None, row))}" for row in rows[:_MOST_ROWS]]

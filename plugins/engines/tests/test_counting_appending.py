@@ -5,7 +5,7 @@ from typing import ClassVar
 import pytest
 
 from tokbench.foundation.progress import silent
-from tokbench.studies.speed.contract import TimedText
+from tokbench.measuring.timing.contract import TimedText
 from tokbench.studies.speed.measure import Speed, SpeedOptions
 from tokbench.tokenizers.contract import CountsAlone
 from tokbench_engines.speed.appending import Appending

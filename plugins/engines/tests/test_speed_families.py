@@ -15,10 +15,10 @@ from sleeping_backends import Sleeps
 
 from tokbench.foundation.progress import silent
 from tokbench.measuring.study import Outcome
+from tokbench.measuring.timing.conditions import machine_notes
+from tokbench.measuring.timing.contract import TimedText
+from tokbench.measuring.timing.copies import combined
 from tokbench.results.cells import Cell, Status
-from tokbench.studies.speed.conditions import machine_notes
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.copies import combined
 from tokbench.studies.speed.measure import Speed, SpeedOptions
 from tokbench.tokenizers.contract import Encoded
 from tokbench_engines.speed.latency import Latency, LatencyOptions

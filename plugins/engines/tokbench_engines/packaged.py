@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from tokbench.plugin import BackendSpec, BackendUnavailable, Options, Tokenizer
-from tokbench_plugins.bpe.formats import read_ranks
+from tokbench_plugins.bpe import read_ranks
 from tokbench_plugins.proofs import proofs
 
 _QWEN: Final = (

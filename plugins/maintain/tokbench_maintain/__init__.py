@@ -1,1 +1,1 @@
-"""Pins and the leaderboard: for those who keep tokenizers and publish results."""
+"""Pins: for those who keep tokenizers."""

@@ -29,12 +29,20 @@ def rows(name, constant, change=lambda text: text, model="m"):
     return [BillRow(model, key, text, len(encode(change(text))) + add(key)) for key, text in TEXTS.items()]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("constant", [0, 7, -1])
-def test_vocabulary_and_constant_are_found(name, constant):
-    [bill] = bills(rows(name, constant), candidates=NAMES)
-    assert (bill.tokenizer, bill.change, bill.constant, bill.misfits) == (name, "", constant, ())
-    assert (bill.fitting, bill.others) == (49, {})
+def test_vocabulary_and_constant_are_found():
+    planted = [(name, constant) for name in NAMES for constant in (0, 7, -1)]
+    found = bills([row for each in planted for row in rows(*each, model=repr(each))], candidates=NAMES)
+    assert [(bill.tokenizer, bill.constant) for bill in found] == planted
+    assert {(bill.change, bill.misfits, bill.fitting, *bill.others) for bill in found} == {("", (), 49)}
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_crash_ends_no_bill():
+    cells = [BillRow("m", text, text, len(text)) for text in ("bone", "abc", "twelve")]
+    [bill] = bills(cells, candidates=["CrashesInEncode", "utf8_bytes"])
+    assert (bill.tokenizer, bill.constant, bill.others) == ("utf8_bytes", 0, {})
+    with pytest.raises(tokbench.InputError, match="died with SIGSEGV"):
+        bills(cells, {"m": "CrashesInEncode"}, candidates=[])
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,12 @@ class Ate:
 
 
 def ate(
-    vocabulary: str | Tokenizer, candidates: Texts | Sequence[str | Path], *, split: str = "", steps: int = _STEPS
+    vocabulary: str | Tokenizer,
+    candidates: Texts | Sequence[str | Path],
+    *,
+    split: str = "",
+    steps: int = _STEPS,
+    name: str = "",
 ) -> Ate:
     """Return the shares of candidates in the text that a byte-level BPE vocabulary was trained on.
 
@@ -107,6 +112,7 @@ def ate(
         vocabulary: the name, the file or the tokenizer.
         candidates: the documents of each, by name, or tables of ``tokbench count``, a candidate for each group.
         split: gpt2, gpt4, o200k or an expression; by default the vocabulary's own, which tables must have.
+        name: of the vocabulary, by default as given.
         steps: the merges at which counts are compared, evenly spaced on a logarithmic scale.
 
     Raises:
@@ -118,7 +124,7 @@ def ate(
     >>> [share.name for share in ate(tokenizer, texts).shares]
     ['cats', 'dogs']
     """
-    name = vocabulary if isinstance(vocabulary, str) else type(vocabulary).__name__
+    name = name or (vocabulary if isinstance(vocabulary, str) else type(vocabulary).__name__)
     tokenizer = load(vocabulary)
     merges = _merges(tokenizer, name)
     split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "") or _split_of(tokenizer)

@@ -9,16 +9,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from tokbench import InputError, plugin
-from tokbench.command import local_names, texts_by_group
-from tokbench.foundation.files import write_atomically
-from tokbench_questions.named import load
+from tokbench.command import local_names, session, texts_by_group
+
+if TYPE_CHECKING:
+    from tokbench.command import TokenizerSession
 
 _CHANGES: Final[Mapping[str, Callable[[str], str]]] = {
     "": lambda text: text,
@@ -81,7 +82,7 @@ def write_rows(path: Path) -> int:
         raise InputError([plugin.Problem(str(path), "exists already and is left alone; give another name")])
     written = io.StringIO(newline="")
     csv.writer(written).writerows([(*_COLUMNS, "id"), *rows])
-    write_atomically(path, written.getvalue().encode())
+    plugin.write_atomically(path, written.getvalue().encode())
     return len(rows)
 
 
@@ -135,29 +136,51 @@ def bills(
         models.setdefault(row.model, []).append(row)
     if unknown := [model for model in tokenizers or () if model not in models]:
         raise InputError(f"no text has tokens of the model {unknown[0]!r}; name one of {', '.join(models)}")
-    names, loaded = local_names() if candidates is None else candidates, cache(load)
-    return tuple(_bill(some, (tokenizers or {}).get(model, ""), names, loaded) for model, some in models.items())
+    names, chosen = local_names() if candidates is None else candidates, tokenizers or {}
+    with session([*chosen.values(), *names]) as ready:
+        return tuple(_bill(some, chosen.get(model, ""), names, ready) for model, some in models.items())
 
 
 class _Fit:
     """The cells of a model, as the tokens of a tokenizer on changed texts and a constant."""
 
-    def __init__(self, rows: Sequence[BillRow], name: str, tokenizer: plugin.Tokenizer, change: str) -> None:
+    def __init__(self, rows: Sequence[BillRow], name: str, tokens: Sequence[int], change: str) -> None:
         self.name, self.change = name, change
-        encoded = plugin.encode_batch(tokenizer, [_CHANGES[change](row.text) for row in rows])
-        self.shifts = [row.tokens - int(n) for row, n in zip(rows, np.diff(encoded.offsets), strict=True)]
+        self.shifts = [row.tokens - n for row, n in zip(rows, tokens, strict=True)]
         shared = Counter(self.shifts)
         self.constant = max(shared, key=lambda shift: (shared[shift], -abs(shift)))
         self.fitting = shared[self.constant]
 
 
-def _bill(
-    rows: Sequence[BillRow], named: str, candidates: Sequence[str], loaded: Callable[[str], plugin.Tokenizer]
-) -> Bill:
-    fits = [_Fit(rows, name, loaded(name), "") for name in ([named] if named else candidates)]
+def tokens_of(tokenizer: plugin.Tokenizer, texts: Sequence[str], changes: Sequence[str]) -> dict[str, list[int]]:
+    """Return the tokens of texts after each change.
+
+    >>> import tokbench
+    >>> tokens_of(tokbench.load("utf8_bytes"), ["e\u0301", " a"], ["", "NFC"])
+    {'': [3, 2], 'NFC': [2, 2]}
+    """
+    changed = {change: [_CHANGES[change](text) for text in texts] for change in changes}
+    return {change: np.diff(plugin.encode_batch(tokenizer, some).offsets).tolist() for change, some in changed.items()}
+
+
+def _fits(rows: Sequence[BillRow], names: Sequence[str], changes: Sequence[str], ready: TokenizerSession) -> list[_Fit]:
+    """Fit what tokenizers count; one that fails is left out, unless there is no other."""
+    step = partial(tokens_of, texts=[row.text for row in rows], changes=changes)
+    counted, failed = {}, []
+    for name, answer in ready.ask(step, names=names).items():
+        if isinstance(answer, plugin.Failure):
+            failed.append(f"{name}: {answer.reason}")
+        else:
+            counted[name] = answer
+    if not counted:
+        raise InputError("; ".join(failed))
+    return [_Fit(rows, name, tokens[change], change) for change in changes for name, tokens in counted.items()]
+
+
+def _bill(rows: Sequence[BillRow], named: str, candidates: Sequence[str], ready: TokenizerSession) -> Bill:
+    fits = _fits(rows, [named] if named else candidates, [""], ready)
     if all(fit.fitting < len(rows) for fit in fits):
-        names = dict.fromkeys([named, *candidates] if named else candidates)
-        fits = [_Fit(rows, name, loaded(name), change) for change in _CHANGES for name in names]
+        fits = _fits(rows, [*dict.fromkeys([named, *candidates] if named else candidates)], [*_CHANGES], ready)
     order = [*_CHANGES]
     fits.sort(key=lambda fit: (-fit.fitting, order.index(fit.change), abs(fit.constant)))
     best = next(fit for fit in fits if fit.name == (named or fits[0].name))

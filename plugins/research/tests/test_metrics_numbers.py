@@ -1,4 +1,4 @@
-"""Numbers, morphology, usage and the tables of documents, by hand."""
+"""Numbers, morphology and the tables of documents, by hand."""
 
 import csv
 import io
@@ -7,21 +7,14 @@ import random
 import numpy as np
 import pytest
 from cutting import ByPattern
-from hypothesis import given
-from hypothesis import strategies as st
 from metric_views import Lossy, gold, look, metric, values, view
 
 import tokbench
 from tokbench.corpus.contract import Gold
-from tokbench.inspect.usage import corpus_use
 from tokbench.measuring.metric import NotApplicable
 from tokbench.measuring.word_units import NO_GOLD
 from tokbench.results.cells import WHOLE
 from tokbench.statistics.jackknife import jackknife
-from tokbench.tokenizers.curve import Curve
-from tokbench.tokenizers.merges import merge_order
-from tokbench_plugins.bpe import train
-from tokbench_plugins.bpe.tokenizer import BPETokenizer
 from tokbench_research.metrics.documents import COLUMNS
 from tokbench_research.metrics.numbers import LONGEST
 
@@ -182,58 +175,6 @@ def test_without_gold_there_is_a_reason():
     found = values("morphology", look(b"a| b", golds=[words_only]))
     assert found["word_boundary_f1"].value == 1
     assert isinstance(found["morpheme_boundary_f1"], NotApplicable)
-
-
-MERGES = train(["the other brother bathes there, then they gather another feather " * 4], 300, None)
-
-
-def built_on_the_way(tokenizer, text):
-    """Every merge that is done, one by one, as the literature's loop does them; and the bytes it begins with."""
-    ids = list(text.encode())
-    counts = np.bincount(ids, minlength=tokenizer.vocab_size)
-    for rank, pair in enumerate(tokenizer.merges):
-        at = 0
-        while at < len(ids) - 1:
-            if (ids[at], ids[at + 1]) == pair:
-                ids[at : at + 2] = [256 + rank]
-                counts[256 + rank] += 1
-            at += 1
-    return counts
-
-
-@given(st.text("thebrofa ,n", max_size=60))
-def test_what_is_built_equals_the_merges_that_are_done(text):
-    tokenizer = BPETokenizer(MERGES, engine="python")
-    emitted = np.bincount(tokenizer.encode(text), minlength=tokenizer.vocab_size).astype(np.int64)
-    assert Curve(merge_order(tokenizer), emitted).built.tolist() == built_on_the_way(tokenizer, text).tolist()
-
-
-def test_the_made_ids_of_merges_are_found_by_their_bytes():
-    tokenizer = BPETokenizer.from_ranks({bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}, "gpt2")
-    order = merge_order(tokenizer)
-    assert (order.made.tolist(), order.parts.tolist()) == ([300, 301], [151, 150, 300, 222])
-
-
-def test_the_family_by_hand():
-    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")  # ab, abc
-    found = values("usage", view(tokenizer, "abc" * 5, "abcd" * 6))
-    # Emitted are abc and d; a, b, c and ab are only built.
-    assert {name: round(value.value * 258) for name, value in found.items()} == {
-        "usage_active": 2,
-        "usage_rare": 0,
-        "usage_scaffold": 4,
-        "usage_unseen": 252,
-    }
-
-
-def test_scaffold_is_what_is_built_most_and_hardly_emitted():
-    tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")
-    use = corpus_use(tokenizer, ["abc" * 9, "bc"])
-    assert (use.documents, use.tokens) == (2, 11)
-    assert [(token.id, token.remark) for token in use.apart["scaffold"]] == [
-        (97, "built 9, emitted 0"),
-        (256, "built 9, emitted 0"),
-    ]
 
 
 CORPORA = "  sample: {source: sample, part: languages, parallel: true}"

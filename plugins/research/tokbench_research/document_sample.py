@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
+from tokbench.plugin.metrics import Shard
 
 SAMPLE: Final = 1 << 20
 """Bytes of text of a group that are kept; of more text the documents are drawn by hash."""

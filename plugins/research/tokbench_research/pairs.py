@@ -7,8 +7,7 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
-from tokbench.plugin.metrics import Measured, NotApplicable
-from tokbench.results.blocks import PairMatrix
+from tokbench.plugin.metrics import Measured, NotApplicable, PairMatrix
 
 if TYPE_CHECKING:
     from tokbench.plugin.report import ReporterSpec, Results
@@ -19,7 +18,7 @@ Numbers = Mapping[str, Measured | NotApplicable]
 _TABLE: Final = ("metric", "corpus", "within", "one", "other", "value", "ci_low", "ci_high")
 
 
-class Place(NamedTuple):
+class PairPlace(NamedTuple):
     """Where pairs were compared."""
 
     corpus: str
@@ -51,7 +50,7 @@ class Pairs(NamedTuple):
             return Measured(sum(each.value for each in measured) / len(measured), min(each.n for each in measured))
         return found[0] if found else NotApplicable("no other tokenizer to compare with")
 
-    def matrix(self, metric: str, place: Place, own: Sequence[float | None]) -> Iterator[PairMatrix]:
+    def matrix(self, metric: str, place: PairPlace, own: Sequence[float | None]) -> Iterator[PairMatrix]:
         """Yield the matrix of a metric, if a pair is measured; ``own`` are the numbers of things with themselves."""
         rows = [[self.numbers[self.names[k], name][metric] for k in range(row)] for row, name in enumerate(self.names)]
         known = [[number if isinstance(number, Measured) else None for number in row] for row in rows]

@@ -5,6 +5,7 @@ from pathlib import Path
 import tokbench.testing
 from click.testing import CliRunner
 from my_tokbench_plugin.command import tally
+from my_tokbench_plugin.metric import SPEC as WORD_STARTS
 from my_tokbench_plugin.study import INDENTS
 
 test_conformance = tokbench.testing.conformance("words", words=["egg"])
@@ -18,6 +19,10 @@ metrics: [compression, word_starts, roundtrip]
 study: {indents: {widths: [2, 4], line: x}}
 report: {formats: [tex, md]}
 """
+
+
+def test_the_metric_is_sound() -> None:
+    tokbench.testing.metrics.check_metric(WORD_STARTS)
 
 
 def test_a_run(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class CodePoints(_Pieces):
         return table
 
 
-class Words(_Pieces):
+class WhitespaceWords(_Pieces):
     r"""The most frequent words with the one space before them, and runs of other white space.
 
     Among equals the first in the text wins.
@@ -129,12 +129,12 @@ class Words(_Pieces):
         return [piece for piece, _ in counts.most_common()]
 
 
-_KINDS: dict[str, type[CodePoints | Words]] = {kind.kind: kind for kind in (CodePoints, Words)}
+_KINDS: dict[str, type[CodePoints | WhitespaceWords]] = {kind.kind: kind for kind in (CodePoints, WhitespaceWords)}
 
 
 def train(
     kind: str, documents: Iterable[str], vocab_size: int, progress: plugin.TrainProgress = plugin.silent
-) -> CodePoints | Words:
+) -> CodePoints | WhitespaceWords:
     """Count pieces and keep the most frequent ``vocab_size - 1``."""
     cls = _KINDS[kind]
     counts: Counter[str] = Counter()
@@ -148,7 +148,7 @@ def train(
     return tokenizer
 
 
-def load(kind: str, path: Path) -> CodePoints | Words:
+def load(kind: str, path: Path) -> CodePoints | WhitespaceWords:
     """Read a saved vocabulary; a wrong file raises BackendError."""
     try:
         content: Any = plugin.parse_json(plugin.read_file(path, text=True))

@@ -14,8 +14,8 @@ from tokbench_plugins.bpe.formats.conditions import check_pieces, merges_of_halv
 from tokbench_plugins.bpe.formats.tokenizer_json import pipeline
 from tokbench_plugins.sentencepiece.proto import (
     SPACE,
-    Kind,
-    Piece,
+    ModelKind,
+    ModelPiece,
     PieceType,
     kind_of,
     read_normalizer,
@@ -35,7 +35,7 @@ def tokenizer_json(model: bytes) -> dict[str, Any]:
         raise ValueError(
             "models of words or with treat_whitespace_as_suffix have no tokenizer.json; keep the .model file"
         )
-    check_pieces("tokenizer.json" if kind is Kind.BPE else "tokenizer.json without merges", pieces)
+    check_pieces("tokenizer.json" if kind is ModelKind.BPE else "tokenizer.json without merges", pieces)
     defined = [piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED]
     special = {piece.text: i for i, piece in enumerate(pieces) if piece.type is PieceType.CONTROL}
     fallback = [{"type": "ByteFallback"}] * trainer.byte_fallback
@@ -76,15 +76,15 @@ def _splits(defined: Sequence[str], *, adds_space: bool) -> Iterator[dict[str, A
         yield {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
 
 
-def _unknown(pieces: Sequence[Piece]) -> int:
+def _unknown(pieces: Sequence[ModelPiece]) -> int:
     return next(i for i, piece in enumerate(pieces) if piece.type is PieceType.UNKNOWN)
 
 
-def _unigram(pieces: Sequence[Piece]) -> dict[str, Any]:
+def _unigram(pieces: Sequence[ModelPiece]) -> dict[str, Any]:
     return {"type": "Unigram", "unk_id": _unknown(pieces), "vocab": [[piece.text, piece.score] for piece in pieces]}
 
 
-def _characters(pieces: Sequence[Piece]) -> dict[str, Any]:
+def _characters(pieces: Sequence[ModelPiece]) -> dict[str, Any]:
     return {
         "type": "BPE",
         "unk_token": pieces[_unknown(pieces)].text,
@@ -95,9 +95,9 @@ def _characters(pieces: Sequence[Piece]) -> dict[str, Any]:
     }
 
 
-def _bpe(pieces: Sequence[Piece]) -> dict[str, Any]:
+def _bpe(pieces: Sequence[ModelPiece]) -> dict[str, Any]:
     merges = [(pieces[left].text, pieces[right].text) for left, right, _ in merges_of_halves(pieces)]
     return {**_characters(pieces), "merges": merges}
 
 
-_MODELS: Final = {Kind.UNIGRAM: _unigram, Kind.BPE: _bpe, Kind.CHAR: _characters}
+_MODELS: Final = {ModelKind.UNIGRAM: _unigram, ModelKind.BPE: _bpe, ModelKind.CHAR: _characters}

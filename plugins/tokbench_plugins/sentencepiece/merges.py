@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from tokbench_plugins.bpe.formats.conditions import built_pieces, check_pieces
 from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError, in_order
 from tokbench_plugins.bpe.recovery.recovered import Candidate
-from tokbench_plugins.sentencepiece.proto import Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelPiece, PieceType
 
 
-def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
+def merges_of_pieces(pieces: Sequence[ModelPiece]) -> Merges:
     """Return the parts of each merge, in order of rank.
 
     Bytes, single characters and user-defined symbols are units.

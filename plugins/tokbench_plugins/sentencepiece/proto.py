@@ -31,7 +31,7 @@ _LENGTH: Final = 2
 _FIXED: Final = {1: 8, 5: 4}
 
 
-class Kind(IntEnum):
+class ModelKind(IntEnum):
     """Of models."""
 
     UNIGRAM = 1
@@ -51,7 +51,7 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
-class Piece(NamedTuple):
+class ModelPiece(NamedTuple):
     """One piece; its id is its place in the list."""
 
     text: str
@@ -59,13 +59,13 @@ class Piece(NamedTuple):
     type: PieceType
 
 
-def kind_of(model: bytes) -> Kind:
+def kind_of(model: bytes) -> ModelKind:
     """Return the kind of a model.
 
     >>> kind_of(bytes([18, 2, 24, 2]))
     <Kind.BPE: 2>
     """
-    return Kind(_message(model, _TRAINER).get(_TRAINER_KIND, Kind.UNIGRAM))
+    return ModelKind(_message(model, _TRAINER).get(_TRAINER_KIND, ModelKind.UNIGRAM))
 
 
 def _message(model: bytes, wanted: int) -> dict[int, Any]:
@@ -89,7 +89,7 @@ def read_trainer(model: bytes) -> Trainer:
     return Trainer(bool(fields.get(24)), bool(fields.get(35)))
 
 
-def read_pieces(model: bytes) -> list[Piece]:
+def read_pieces(model: bytes) -> list[ModelPiece]:
     """Return the pieces of a model that the library has read, by id.
 
     >>> read_pieces(bytes([10, 8, 10, 1, 97, 21, 0, 0, 0, 191]))
@@ -119,10 +119,10 @@ def read_normalizer(model: bytes) -> Normalizer:
     )
 
 
-def _piece(data: bytes) -> Piece:
+def _piece(data: bytes) -> ModelPiece:
     fields = dict(_fields(data))
     (score,) = struct.unpack("<f", fields.get(2, bytes(4)))
-    return Piece(fields[1].decode(), score, PieceType(fields.get(3, PieceType.NORMAL)))
+    return ModelPiece(fields[1].decode(), score, PieceType(fields.get(3, PieceType.NORMAL)))
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:

@@ -21,7 +21,14 @@ from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.sentencepiece.export import tokenizer_json
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
-from tokbench_plugins.sentencepiece.proto import NO_DUMMY_PREFIX, SPACE, Kind, kind_of, read_normalizer, read_pieces
+from tokbench_plugins.sentencepiece.proto import (
+    NO_DUMMY_PREFIX,
+    SPACE,
+    ModelKind,
+    kind_of,
+    read_normalizer,
+    read_pieces,
+)
 
 
 class SentencePieceTokenizer(EncodesAroundSpecial):
@@ -187,7 +194,7 @@ class SentencePieceBPE(SentencePieceTokenizer):
 def make_tokenizer(model: bytes, notes: tuple[str, ...] = ()) -> SentencePieceTokenizer:
     """Make the tokenizer of a model, with ``merges`` where it has some."""
     try:
-        merges = kind_of(model) is Kind.BPE
+        merges = kind_of(model) is ModelKind.BPE
     except (LookupError, ValueError):
         merges = False  # the library says what is wrong with it
     return (SentencePieceBPE if merges else SentencePieceTokenizer)(model, notes)

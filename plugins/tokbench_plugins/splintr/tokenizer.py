@@ -21,7 +21,7 @@ from tokbench_plugins.bpe.formats.tiktoken_ranks import KIMI
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
-from tokbench_plugins.sentencepiece.proto import Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelPiece, PieceType
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 _BYTES: Final = 256
@@ -262,4 +262,6 @@ def merges_of_characters(tokens: Sequence[bytes]) -> Merges:
             return PieceType.NORMAL
         return PieceType.USER_DEFINED if texts[token_id] else PieceType.CONTROL
 
-    return merges_of_pieces([Piece(text, -i if text.strip(" ") else _LOWEST, kind(i)) for i, text in enumerate(texts)])
+    return merges_of_pieces(
+        [ModelPiece(text, -i if text.strip(" ") else _LOWEST, kind(i)) for i, text in enumerate(texts)]
+    )

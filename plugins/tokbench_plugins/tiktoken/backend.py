@@ -9,11 +9,12 @@ from typing import Any, Final, Self
 from pydantic import Field, model_validator
 
 from tokbench import plugin
-from tokbench_plugins.bpe import token_bytes_of, train
+from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import DEFAULT_SPLIT, RANKS_FILES, read_ranks_file
 from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
+from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_plugins.proofs import proofs
 from tokbench_plugins.tiktoken.cache import MODEL, encoding_of_model, is_cached, model_notes
 

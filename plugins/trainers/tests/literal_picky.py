@@ -8,12 +8,12 @@ from itertools import chain
 
 from tokbench_plugins.bpe import FIRST_MERGE, Pair
 from tokbench_plugins.bpe.literal import Tie, count_pairs, merge_pair, most_frequent
-from tokbench_trainers.picky.events import Event, parts_of
+from tokbench_trainers.picky.events import PickyEvent, parts_of
 
 
 def train_picky_literally(
     chunks: Iterable[bytes], vocab_size: int, threshold: float, tie: Tie = "first"
-) -> list[Event]:
+) -> list[PickyEvent]:
     """Merge the most frequent pair, remove the halves that it uses up, and repeat until enough tokens are present.
 
     >>> for event in train_picky_literally([b"abc", b"abc"], 258, 0.9):
@@ -26,7 +26,7 @@ def train_picky_literally(
     tokens = [bytes([byte]) for byte in range(FIRST_MERGE)]
     halves: dict[int, Pair] = {}
     present = set(range(FIRST_MERGE))
-    events: list[Event] = []
+    events: list[PickyEvent] = []
     while len(present) < vocab_size and (counts := count_pairs(sequences)):
         pair = most_frequent(counts, tie)
         token = tokens[pair[0]] + tokens[pair[1]]
@@ -39,16 +39,16 @@ def train_picky_literally(
         times = sum(map(len, sequences)) - sum(map(len, merged))
         sequences = merged
         present.add(made)
-        events.append(Event(pair, (made,)))
+        events.append(PickyEvent(pair, (made,)))
         for half in dict.fromkeys(pair):
             if half >= FIRST_MERGE and times / occurrences[half] >= threshold:
                 present.remove(half)
-                events.append(Event((half,), parts_of(half, halves, present)))
+                events.append(PickyEvent((half,), parts_of(half, halves, present)))
                 sequences = [replay(sequence, events[-1]) for sequence in sequences]
     return events
 
 
-def replay(ids: Sequence[int], event: Event) -> list[int]:
+def replay(ids: Sequence[int], event: PickyEvent) -> list[int]:
     """Do one event in one chunk.
 
     >>> replay([97, 98, 99], Event((97, 98), (256,))), replay([256, 99], Event((256,), (97, 98)))
@@ -60,7 +60,7 @@ def replay(ids: Sequence[int], event: Event) -> list[int]:
     return [part for token in ids for part in (event.after if (token,) == event.before else (token,))]
 
 
-def encode_picky_literally(chunk: bytes, events: Iterable[Event]) -> list[int]:
+def encode_picky_literally(chunk: bytes, events: Iterable[PickyEvent]) -> list[int]:
     """Encode one chunk: do all events in order. The ids are the ids of training.
 
     >>> events = train_picky_literally([b"abc", b"abc"], 258, 0.9)

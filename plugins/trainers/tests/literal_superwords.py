@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from literal_loops import continue_literally, count_merges
 
-from tokbench_plugins.bpe import FIRST_MERGE, Pair, token_bytes_of
+from tokbench_plugins.bpe import FIRST_MERGE, Pair
 from tokbench_plugins.bpe.literal import Tie, encode_literally, merge_pair, most_frequent, train_literally
+from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like, may_cross
 
 Document = list[list[int]]

@@ -9,10 +9,9 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.command import texts_by_group
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure
-from tokbench.foundation.progress import silent
-from tokbench.sources.text import TextOptions, TextSource
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_trainers.adaptation.job import Adaptation, adapt_to_texts
 
@@ -30,11 +29,9 @@ def base(tmp_path):
     return path
 
 
-def adapted(base, folder, workers=0, **given):
-    texts = TextSource(TextOptions(path=base.parent / "texts" / "*.txt"))
-    return adapt_to_texts(
-        f"tokbench_bpe:{base}", texts, folder, Adaptation(**{"add": 8, "remove": None, **given}), silent, workers
-    )
+def adapted(base, folder, **given):
+    texts = texts_by_group(str(base.parent / "texts" / "*.txt"), "file")["texts"]
+    return adapt_to_texts(f"tokbench_bpe:{base}", texts, folder, Adaptation(**{"add": 8, "remove": None, **given}))
 
 
 def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
@@ -69,8 +66,7 @@ def test_every_fifth_document_is_held_out(base, tmp_path):
 
 
 def test_what_cannot_be_adapted(base, tmp_path):
-    texts = TextSource(TextOptions(path=base))
-    found = adapt_to_texts("utf8_bytes", texts, tmp_path / "out", Adaptation(1, 0), silent, workers=0)
+    found = adapt_to_texts("utf8_bytes", [TEXT], tmp_path / "out", Adaptation(1, 0))
     assert "cannot be adapted" in found.reason
     found = adapted(base, tmp_path / "out", formats=["hugingface"])
     assert isinstance(found, Failure)

@@ -17,7 +17,7 @@ from tokbench_plugins import regex_bpe
 from tokbench_plugins.bpe.artefact import TrainingRecord, write_artefact
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_trainers.picky.events import Event
+from tokbench_trainers.picky.events import PickyEvent
 from tokbench_trainers.picky.picky_bpe import SPEC, PickyBPE, PickyEvents
 from tokbench_trainers.picky.train_picky import train_picky
 
@@ -48,9 +48,9 @@ def test_training_and_encoding_are_the_loops(documents, others, threshold, tie, 
 def test_a_removal_by_hand():
     """``ab`` occurs three times, and two of them go into ``abc``: two thirds."""
     chunks = [b"abc", b"abc", b"ab"]
-    merges = [Event((97, 98), (256,)), Event((256, 99), (257,))]
+    merges = [PickyEvent((97, 98), (256,)), PickyEvent((256, 99), (257,))]
     assert train_picky_literally(chunks, 258, 0.7) == merges
-    again = [*merges, Event((256,), (97, 98)), Event((97, 98), (256,))]
+    again = [*merges, PickyEvent((256,), (97, 98)), PickyEvent((97, 98), (256,))]
     assert train_picky_literally(chunks, 258, 0.66) == again  # removed, and made again of what was left
     assert encode_picky_literally(b"abcab", again) == [257, 256]
     assert encode_picky_literally(b"abcab", again[:3]) == [257, 97, 98]
@@ -59,7 +59,7 @@ def test_a_removal_by_hand():
 def test_a_part_that_is_gone_is_replaced_by_its_parts():
     """``ab`` and ``abc`` are only steps to ``abcd``: both go, and ``abc`` in another text becomes three bytes."""
     events = train_picky_literally([b"abcd"] * 3, 259, 0.9)
-    assert events[-1] == Event((257,), (97, 98, 99))
+    assert events[-1] == PickyEvent((257,), (97, 98, 99))
     assert PickyEvents(events).final_ids.keys() == {*range(256), 258}
 
 

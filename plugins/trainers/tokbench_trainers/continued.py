@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tokbench import plugin
-from tokbench_plugins.bpe import Pair
-from tokbench_plugins.bpe.fast.train import EMPTY, LinkedText
-from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe import LinkedText, Pair, Tie
+from tokbench_plugins.bpe.fast.train import EMPTY
 
 _REPORTS = 200  # calls of ``progress``, about
 

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench import plugin
 from tokbench.foundation.jit import has_numba
-from tokbench_plugins.bpe import Encoder, Pair
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
+from tokbench_plugins.bpe import Encoder, Pair, Tie, Vocabulary
 from tokbench_trainers.continued import Learned, continue_merges
 
 _WORTH_COMPILING: Final = 100_000
@@ -69,7 +67,7 @@ def extend(
     return Extension(_with_merges(vocabulary, merges, first_id) if merges else vocabulary, sizes)
 
 
-def _with_merges(vocabulary: Vocabulary, merges: Sequence[Merge], first_id: int) -> Vocabulary:
+def _with_merges(vocabulary: Vocabulary, merges: Sequence[tuple[int, int, int]], first_id: int) -> Vocabulary:
     tokens = [*vocabulary.tokens, *[b""] * (first_id - len(vocabulary.tokens))]
     for left, right, _ in merges:
         tokens.append(tokens[left] + tokens[right])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import plugin
-from tokbench_plugins.bpe import Pair
+from tokbench_plugins.bpe import Pair, Tie
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
@@ -28,7 +28,6 @@ from tokbench_plugins.bpe.compiled.pairs import (
     forbid_best,
 )
 from tokbench_plugins.bpe.compiled.train import MOST_SLOTS, merge_all
-from tokbench_plugins.bpe.literal import Tie
 from tokbench_trainers.continued import Learned
 
 

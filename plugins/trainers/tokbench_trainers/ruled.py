@@ -9,13 +9,16 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import BPETokenizer
-from tokbench_plugins.bpe.artefact import TrainingRecord
-from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.patterns import SPLIT_NAMES
-from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import (
+    PATTERNS,
+    SPECIAL_OPTION,
+    BPETokenizer,
+    SpecialTokens,
+    SplitPattern,
+    Tie,
+    TrainingRecord,
+    Vocabulary,
+)
 
 
 class RuledLoadOptions(plugin.Options):
@@ -29,7 +32,7 @@ class RuledTrainOptions(plugin.Options):
     """Options of training."""
 
     pattern: SplitPattern = Field(
-        default="gpt4", description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression"
+        default="gpt4", description=f"the pre-tokenization split: {', '.join(PATTERNS)} or a regular expression"
     )
     tie: Tie = Field(
         default="first",

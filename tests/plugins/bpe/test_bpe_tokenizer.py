@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench_plugins import naive_bpe, regex_bpe
-from tokbench_plugins.bpe import PATTERNS, BPETokenizer, engines, read_artefact, train, write_artefact
-from tokbench_plugins.bpe.artefact import Artefact, TrainingRecord, TrainingText
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, engines, read_artefact, train
+from tokbench_plugins.bpe.artefact import Artefact, TrainingRecord, TrainingText, write_artefact
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 

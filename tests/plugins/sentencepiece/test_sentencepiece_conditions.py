@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tokbench_plugins.sentencepiece.export import tokenizer_json
-from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelKind, ModelPiece, PieceType
 from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -24,8 +24,8 @@ def pieces_of(normal, *others):
     chars = [char for char in (SPACE, *"abc") if char not in normal and all(char != other.text for other in others)]
     last = min(normal.values(), default=0)
     scored = normal | {char: last - 1 - k for k, char in enumerate(chars)}
-    first = [Piece("<unk>", 0, UNKNOWN), Piece("</s>", 0, CONTROL), *others]
-    return [*first, *(Piece(text, score, PieceType.NORMAL) for text, score in scored.items())]
+    first = [ModelPiece("<unk>", 0, UNKNOWN), ModelPiece("</s>", 0, CONTROL), *others]
+    return [*first, *(ModelPiece(text, score, PieceType.NORMAL) for text, score in scored.items())]
 
 
 def without(pieces, text):
@@ -38,19 +38,19 @@ CASES = {
     "equal scores of a run and another": (pieces_of({f"b{SPACE}": -1, "bb": -1}), "has the score of another"),
     "equal scores of runs": (pieces_of({SPACE * 2: -9, SPACE * 4: -9}), ""),
     "a character that is no piece": (without(pieces_of({f"a{SPACE}": -1}), SPACE), "which is not a piece"),
-    "user-defined beside built ones": (pieces_of({"ab": -1}, Piece("ca", 0, DEFINED)), ""),
+    "user-defined beside built ones": (pieces_of({"ab": -1}, ModelPiece("ca", 0, DEFINED)), ""),
     "user-defined beside one that is not built": (
-        pieces_of({"abab": -1}, Piece("ca", 0, DEFINED)),
+        pieces_of({"abab": -1}, ModelPiece("ca", 0, DEFINED)),
         "no merge builds it",
     ),
-    "unused": (pieces_of({"ab": -1}, Piece("ca", -5, UNUSED)), "1 pieces are unused"),
+    "unused": (pieces_of({"ab": -1}, ModelPiece("ca", -5, UNUSED)), "1 pieces are unused"),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_condition_is_asked_by_merges_and_by_the_file(name):
     pieces, cause = CASES[name]
-    model = write_model(pieces, Kind.BPE)
+    model = write_model(pieces, ModelKind.BPE)
     tokenizer = make_tokenizer(model)
     if cause:
         with pytest.raises(ValueError, match=cause):
@@ -67,12 +67,12 @@ def test_random_pieces_are_written_alike_or_refused(seed):
     drawn = random.Random(seed)
     texts = {"".join(drawn.choices(f"ab{SPACE}", k=drawn.randint(2, 4))) for _ in range(drawn.randint(1, 7))}
     scores = {text: -drawn.randint(1, 9) for text in sorted(texts)}
-    others = [Piece(f"<0x{byte:02X}>", 0, PieceType.BYTE) for byte in range(256)] if seed % 2 else []
+    others = [ModelPiece(f"<0x{byte:02X}>", 0, PieceType.BYTE) for byte in range(256)] if seed % 2 else []
     if seed % 3 == 0:
-        others.append(Piece(drawn.choice(["<u>", "cc", "ac"]), 0, DEFINED))
+        others.append(ModelPiece(drawn.choice(["<u>", "cc", "ac"]), 0, DEFINED))
     pieces = pieces_of(scores, *others)
     pieces = without(pieces, drawn.choice("abc")) if seed % 5 == 0 else pieces
-    model = write_model(pieces, Kind.BPE, adds_space=seed % 7 > 2, joins_spaces=seed % 11 == 0)
+    model = write_model(pieces, ModelKind.BPE, adds_space=seed % 7 > 2, joins_spaces=seed % 11 == 0)
     tokenizer = make_tokenizer(model)
     try:
         library = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(model)))

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
+from tokbench.measuring.timing.contract import TimedText
 from tokbench.plugin import from_lists
-from tokbench.studies.speed.contract import TimedText
 from tokbench.studies.speed.measure import Speed, SpeedOptions
-from tokbench.studies.speed.slices import slices_of
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +27,7 @@ def silent(step, done, total):
 @given(st.lists(st.text(max_size=40), max_size=60), st.integers(2, 12))
 def test_slices_are_disjoint_and_complete(documents, count):
     size = sum(len(document.encode()) for document in documents)
-    parts = slices_of(TimedText("c", True, size, documents), count, 10**9, seed=3)
+    parts = TimedText("c", True, size, documents).slices(count, 10**9, seed=3)
     pieces = [text for part in parts for text in part.texts]
     assert sorted("".join(pieces)) == sorted("".join(documents))
     assert all(piece and any(piece in document for document in documents) for piece in pieces)

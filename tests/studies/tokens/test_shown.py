@@ -189,7 +189,7 @@ def test_a_tokenizer_that_raises_has_the_reason(faulty, write_config):
 def test_segmentations_come_from_the_store(stored, write_config, monkeypatch):
     path = write_config(extra="show: [one, two]\n")
     first = tokbench.run(path, workers=0)
-    monkeypatch.setattr("tokbench.segmentation.segment.SegmentTexts.run", None)
+    monkeypatch.setattr("tokbench.measuring.job.TokenizerJob.run", None)
     again = tokbench.run(path, workers=0)
     assert shown_texts(again).texts == shown_texts(first).texts
     assert shown_texts(first).texts[0].segmentations[0].ids == [111, 110, 101]

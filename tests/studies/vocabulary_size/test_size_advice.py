@@ -12,7 +12,7 @@ from tokbench.engine.planning import make_plan, outlook
 from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import load_registry
 from tokbench.report.answer.answer import answer_of
-from tokbench.report.answer.slices import Kind, Slice, TextGroup
+from tokbench.report.answer.slices import SliceKind, TextGroup, TextSlice
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
@@ -27,7 +27,7 @@ MODEL = Model(width=512, layers=6, context=512, tied=True)
 
 
 def counted(corpus, group, size, weight):
-    return Slice(group, Kind.OTHER, weight, [TextGroup(corpus, group, group, Kind.OTHER, int(size), 400)])
+    return TextSlice(group, SliceKind.OTHER, weight, [TextGroup(corpus, group, group, SliceKind.OTHER, int(size), 400)])
 
 
 def line_of(ratios):

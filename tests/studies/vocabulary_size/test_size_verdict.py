@@ -12,9 +12,9 @@ from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.options import MODELS, Model, VocabularyStudy, model_named
 from tokbench.studies.vocabulary_size.scaling import optimal_sizes
-from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
+from tokbench.studies.vocabulary_size.verdict import SizeVerdict, verdict
 
-TRAIN, TAKE, MORE_TEXT = Verdict
+TRAIN, TAKE, MORE_TEXT = SizeVerdict
 MARGIN = 0.125  # a power of two, so that the edge itself can be met
 
 

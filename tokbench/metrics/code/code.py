@@ -14,9 +14,9 @@ from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Measured, NotApplicable
 from tokbench.measuring.sums import SummedMetric, Sums
-from tokbench.measuring.word_units import NOT_ALIGNED
 from tokbench.metrics.code import identifiers, indentation, operators, syntax
 from tokbench.metrics.code.leaves import leaves_of
+from tokbench.plugin.metrics import NOT_ALIGNED
 from tokbench.tokenizers.options import Options
 
 _BASIS: Final = Basis("documents laid out", NOT_ALIGNED)
@@ -43,7 +43,7 @@ class CodeState(NamedTuple):
         return CodeState(self.sums + other.sums, self.treeless | other.treeless)
 
 
-class Code(SummedMetric):
+class CodeMetric(SummedMetric):
     """The text metric."""
 
     _options: CodeOptions
@@ -70,7 +70,7 @@ class Code(SummedMetric):
 SPEC: Final = MetricFamily(
     name="code",
     summary="lines, indentation, identifiers, operators and syntax trees of programs",
-    text=Code,
+    text=CodeMetric,
     options=CodeOptions,
     subject=("code",),
     values=(

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
 from tokbench.measuring.counted import TOKEN_PLACES, Counts
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.spans import cuts, find_spans, sum_by_document
+from tokbench.measuring.spans import cuts
+from tokbench.plugin.metrics import Shard, find_spans, sum_by_document
 
 _NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\w\x80-\xff])")
 

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
 from tokbench.measuring.counted import TOKEN_PLACES, Counts
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.spans import find_spans, shard_bytes, sum_by_document, tokens_within
+from tokbench.measuring.spans import tokens_within
+from tokbench.plugin.metrics import Shard, find_spans, shard_bytes, sum_by_document
 
 _LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
 _TAB, _SPACE = 9, 32

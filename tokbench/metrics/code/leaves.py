@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
-from tokbench.measuring.spans import shard_bytes
+from tokbench.plugin.metrics import Shard, shard_bytes
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

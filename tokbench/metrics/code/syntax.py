@@ -12,8 +12,9 @@ from tokbench.corpus.words.find import Spans
 from tokbench.measuring.counted import TOKEN_PLACES, Counts
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import Metric
-from tokbench.measuring.spans import cuts, sum_by_document, touches
+from tokbench.measuring.spans import cuts, touches
 from tokbench.metrics.code.leaves import CODE, COMMENT, STRING, Leaves
+from tokbench.plugin.metrics import sum_by_document
 
 _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 

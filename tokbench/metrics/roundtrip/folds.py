@@ -17,7 +17,14 @@ _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Sp
 _MARKS: Final = regex.compile(r"\p{Mn}+")
 _MEMORABLE: Final = 64
 
-_SINGLES: Final = (Cause.NFC, Cause.WHITESPACE, Cause.CONTROL, Cause.NFKC, Cause.ACCENTS, Cause.CASING)
+_SINGLES: Final = (
+    Cause.NFC,
+    Cause.WHITESPACE,
+    Cause.CONTROL,
+    Cause.NFKC,
+    Cause.ACCENTS,
+    Cause.CASING,
+)
 """NFC and NFKC include NFD and NFKD."""
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]

@@ -148,7 +148,7 @@ class RoundTripState(NamedTuple):
         return RoundTripState(self.sums + other.sums, unknown, self.losses + other.losses)
 
 
-class RoundTrip(SummedMetric):
+class RoundTripMetric(SummedMetric):
     """The text metric."""
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
@@ -189,6 +189,6 @@ class RoundTrip(SummedMetric):
 SPEC: Final = MetricFamily(
     name="roundtrip",
     summary="share of documents decoded exactly, characters lost, error rate, unknown tokens, losses by cause",
-    text=RoundTrip,
+    text=RoundTripMetric,
     values=VALUES,
 )

@@ -13,9 +13,9 @@ from tokbench.report.answer.line import CONFIDENCE, OWN, PUBLISHED, AnswerLine
 from tokbench.report.answer.ranking import Ranking, rank
 from tokbench.report.answer.slices import (
     Division,
-    Kind,
-    Slice,
+    SliceKind,
     TextGroup,
+    TextSlice,
     amount,
     divide,
     text_groups,
@@ -23,7 +23,7 @@ from tokbench.report.answer.slices import (
     weighting,
 )
 from tokbench.report.answer.words import MOST_NAMES, join, more, percent
-from tokbench.report.sections.losses import LOSES_NOTHING, Loss, losses
+from tokbench.report.sections.losses import LOSES_NOTHING, ShownLoss, losses
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig
 from tokbench.results.cells import WHOLE
@@ -43,7 +43,7 @@ _NOISE: Final = 1.25
 
 _INSERTED: Final = {"U+0020": "a space", "U+000A": "a line end", "U+0009": "a tab"}
 
-TEXT_NAMES: Final = {Kind.LANGUAGE: "language", Kind.CODE: "programming language", Kind.OTHER: "text"}
+TEXT_NAMES: Final = {SliceKind.LANGUAGE: "language", SliceKind.CODE: "programming language", SliceKind.OTHER: "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Answer:
     text: str = ""
     lines: Sequence[AnswerLine] = ()
     ranking: Ranking = field(default_factory=lambda: Ranking((), ()))
-    slices: Sequence[Slice] = ()
+    slices: Sequence[TextSlice] = ()
     left_out: Sequence[TextGroup] = ()
 
     @property
@@ -132,16 +132,18 @@ def _text(division: Division, config: RunConfig) -> str:
 
 def _left_out(groups: Sequence[TextGroup]) -> Iterator[str]:
     """Name the groups that are too small, by kind."""
-    pools = [[group for group in groups if group.kind == kind] for kind in Kind]
+    pools = [[group for group in groups if group.kind == kind] for kind in SliceKind]
     named = [(pool[0].label if len(pool) == 1 else pool[0].kind.value, pool) for pool in pools if pool]
     if named:
         yield f"Left out: {'; '.join(amount(pool, label, whole=True) for label, pool in named)}."
 
 
-def _counted(slices: Sequence[Slice], config: RunConfig) -> str:
+def _counted(slices: Sequence[TextSlice], config: RunConfig) -> str:
     if len(slices) > _MOST_SLICES:
         counted = Counter(part.kind for part in slices)
-        parts = [f"{counted[kind]} {TEXT_NAMES[kind]}{'s' * (counted[kind] > 1)}" for kind in Kind if counted[kind]]
+        parts = [
+            f"{counted[kind]} {TEXT_NAMES[kind]}{'s' * (counted[kind] > 1)}" for kind in SliceKind if counted[kind]
+        ]
         return f"For {join(parts)}, with {weighting(config)}."
     total = sum(part.size for part in slices)
     shares = Counter[str]()
@@ -155,10 +157,10 @@ def _counted(slices: Sequence[Slice], config: RunConfig) -> str:
 class _LineMaker:
     """Makes the lines on tokens."""
 
-    def __init__(self, tables: CellTables, config: RunConfig, slices: Sequence[Slice]) -> None:
+    def __init__(self, tables: CellTables, config: RunConfig, slices: Sequence[TextSlice]) -> None:
         self._tables, self._config, self._slices = tables, config, slices
 
-    def rank(self, names: Sequence[str], slices: Sequence[Slice] = ()) -> Ranking:
+    def rank(self, names: Sequence[str], slices: Sequence[TextSlice] = ()) -> Ranking:
         return rank(self._tables, slices or self._slices, names, self._config.practical_margin)
 
     def published(self, names: Sequence[str], *, alone: bool) -> Iterator[AnswerLine]:
@@ -220,11 +222,11 @@ class _LineMaker:
             said = " · ".join(f"{name} {_winner(place, ranking)}" for name, place in places if place.standings)
             yield f"{said[:1].upper()}{said[1:]}."
 
-    def _places(self) -> Iterator[tuple[str, Sequence[Slice]]]:
+    def _places(self) -> Iterator[tuple[str, Sequence[TextSlice]]]:
         """Yield the languages one by one if they are few, and code as one."""
-        for kind in Kind:
+        for kind in SliceKind:
             parts = [part for part in self._slices if part.kind == kind]
-            if parts and (kind is Kind.CODE or len(parts) > _MOST_WHERE):
+            if parts and (kind is SliceKind.CODE or len(parts) > _MOST_WHERE):
                 yield kind.value, parts
             else:
                 yield from ((part.label, [part]) for part in parts)
@@ -348,7 +350,7 @@ def _lost(tables: CellTables, name: str, corpus: str) -> _Lost:
     return _Lost(kept, share.value or 0.0 if share else 0.0, corpus)
 
 
-def _example(tables: CellTables, examples: Sequence[Loss], lost: _Lost, name: str) -> str:
+def _example(tables: CellTables, examples: Sequence[ShownLoss], lost: _Lost, name: str) -> str:
     here = [loss for loss in examples if (loss.tokenizer, loss.corpus) == (name, lost.corpus)]
     found = [loss for loss in here if loss.documents and loss.cause not in LOSES_NOTHING]
     where = f"in {sum(loss.documents for loss in found):,} of {sum(tables.corpus(lost.corpus).groups.values()):,} texts"
@@ -362,7 +364,7 @@ def _example(tables: CellTables, examples: Sequence[Loss], lost: _Lost, name: st
 
 
 def _confidence(
-    tables: CellTables, slices: Sequence[Slice], ranking: Ranking, further: Sequence[AnswerLine]
+    tables: CellTables, slices: Sequence[TextSlice], ranking: Ranking, further: Sequence[AnswerLine]
 ) -> Iterator[AnswerLine]:
     said = [sentence for line in further for sentence in line.sentences]
     limit = tables.results.config.limit

@@ -12,12 +12,12 @@ import numpy as np
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
-from tokbench.report.answer.slices import Slice, TextGroup
+from tokbench.report.answer.slices import TextGroup, TextSlice
 from tokbench.report.answer.words import more
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MARGIN
 from tokbench.results.cells import Cell, trained_on
-from tokbench.statistics.standings import GroupNumber, UnitSums, Verdict, standings
+from tokbench.statistics.standings import GroupNumber, StandingSums, Verdict, standings
 
 UNKNOWN: Final = "round trip not measured: not ranked"
 TRAINED: Final = "trained on these documents: not ranked"
@@ -29,7 +29,7 @@ REASONS: Final = ("", UNKNOWN, TRAINED, BASELINES, LOSSY, NO_NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BarStanding:
     """A tokenizer in a ranking.
 
     Attributes:
@@ -56,8 +56,8 @@ class Ranking:
         over_all: of each tokenizer, the bytes per token over all bytes of the slices together; empty if unknown.
     """
 
-    slices: Sequence[Slice]
-    standings: Sequence[Standing]
+    slices: Sequence[TextSlice]
+    standings: Sequence[BarStanding]
     bytes_per_token: float = 0.0
     over_all: Mapping[str, float] = field(default_factory=dict)
 
@@ -71,10 +71,10 @@ class Ranking:
         return [each.tokenizer for each in self.standings if each.tied]
 
     @property
-    def behind(self) -> list[Standing]:
+    def behind(self) -> list[BarStanding]:
         return [each for each in self.standings if not each.tied]
 
-    def of(self, tokenizer: str) -> Standing | None:
+    def of(self, tokenizer: str) -> BarStanding | None:
         """Return the standing of a tokenizer, if it is ranked."""
         return next((each for each in self.standings if each.tokenizer == tokenizer), None)
 
@@ -85,7 +85,7 @@ class Bar(NamedTuple):
     tokenizer: str
     value: float
     reason: str
-    standing: Standing | None
+    standing: BarStanding | None
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -115,7 +115,7 @@ def bars(tables: CellTables, ranking: Ranking) -> list[Bar]:
     return sorted(found, key=lambda bar: (REASONS.index(bar.reason), -bar.value))
 
 
-def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], margin: float = MARGIN) -> Ranking:
+def rank(tables: CellTables, slices: Sequence[TextSlice], names: Sequence[str], margin: float = MARGIN) -> Ranking:
     """Rank those tokenizers that compete in every slice; slices that one of them was trained on do not count."""
     slices = [part for part in slices if not any(_trained(tables, part, name) for name in names)] or slices
     numbers = {
@@ -127,7 +127,7 @@ def rank(tables: CellTables, slices: Sequence[Slice], names: Sequence[str], marg
         return Ranking(slices, [])
     found = standings(numbers, [part.weight for part in slices], margin=margin)
     ranked = [
-        Standing(
+        BarStanding(
             *(one.contender, one.gap.more, one.gap.low, one.gap.high, one.verdict.ties, one.verdict is Verdict.SAME)
         )
         for one in found
@@ -147,7 +147,7 @@ def _cell(tables: CellTables, group: TextGroup, name: str) -> Cell | None:
     return tables.cell(tables.with_role(Role.TEXT_PER_TOKEN), group.corpus, group.group, name)
 
 
-def _trained(tables: CellTables, part: Slice, name: str) -> bool:
+def _trained(tables: CellTables, part: TextSlice, name: str) -> bool:
     return any((cell := _cell(tables, group, name)) and trained_on(cell.in_sample) for group in part.groups)
 
 
@@ -164,17 +164,17 @@ def _value(tables: CellTables, groups: Sequence[TextGroup], name: str) -> float:
     )
 
 
-def _number(tables: CellTables, part: Slice, name: str) -> GroupNumber:
+def _number(tables: CellTables, part: TextSlice, name: str) -> GroupNumber:
     cells = [cell for group in part.groups if (cell := _cell(tables, group, name))]
     if len(cells) == 1:
         return tables.number(cells[0])
     known = [tables.sums(cell.metric, cell.corpus, cell.group, name) for cell in cells]
     sums = reduce(add, [each for each in known if each]) if all(known) else None
-    own = UnitSums(above=sums.columns["bytes"], below=sums.columns["tokens"], units=sums.units) if sums else None
+    own = StandingSums(above=sums.columns["bytes"], below=sums.columns["tokens"], units=sums.units) if sums else None
     return GroupNumber(_value(tables, part.groups, name), sums=own)
 
 
-def _why_not(tables: CellTables, part: Slice, name: str) -> str:
+def _why_not(tables: CellTables, part: TextSlice, name: str) -> str:
     return max((why_not_ranked(tables, _cell(tables, group, name)) for group in part.groups), key=REASONS.index)
 
 

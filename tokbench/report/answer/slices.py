@@ -19,7 +19,7 @@ from tokbench.results.cells import WHOLE
 _LEAST_OF_EVEN: Final = 0.1
 
 
-class Kind(StrEnum):
+class SliceKind(StrEnum):
     """What a text is written in."""
 
     LANGUAGE = "languages"
@@ -44,7 +44,7 @@ class TextGroup:
     corpus: str
     group: str
     label: str
-    kind: Kind
+    kind: SliceKind
     size: int = 0
     documents: int = 0
     unit: str = "document"
@@ -54,7 +54,7 @@ class TextGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class TextSlice:
     """Groups of one kind that count as one text: a large one, or the small ones together.
 
     Attributes:
@@ -63,7 +63,7 @@ class Slice:
     """
 
     label: str
-    kind: Kind
+    kind: SliceKind
     weight: float
     groups: Sequence[TextGroup]
 
@@ -84,11 +84,11 @@ class Slice:
 class Division:
     """The slices that count, and the groups that are left out because there is too little of them."""
 
-    counted: Sequence[Slice]
+    counted: Sequence[TextSlice]
     left_out: Sequence[TextGroup]
 
 
-def text_slices(tables: CellTables, weights: Mapping[str, float], corpus: str = "") -> list[Slice]:
+def text_slices(tables: CellTables, weights: Mapping[str, float], corpus: str = "") -> list[TextSlice]:
     """Return the slices of one corpus, or of all but curated ones, that count; see :func:`divide`."""
     groups = [group for group in text_groups(tables, weights) if corpus in {"", group.corpus}]
     return list(divide(groups, weights, tables.results.config).counted)
@@ -121,7 +121,7 @@ def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: Ru
     few = [group for group, size in zip(groups, sizes, strict=True) if small(size, group.documents)]
     parts = [(group.label, [group]) for group in groups if group not in few or len(few) == len(groups)]
     left_out: list[TextGroup] = []
-    pools: dict[tuple[str, Kind], list[TextGroup]] = {}
+    pools: dict[tuple[str, SliceKind], list[TextGroup]] = {}
     for group in few if len(few) < len(groups) else ():
         pools.setdefault((group.corpus if weights else "", group.kind), []).append(group)
     for (corpus, kind), pool in pools.items():
@@ -133,7 +133,7 @@ def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: Ru
     many = Counter(pool[0].corpus for _, pool in parts)
     shares = [weights[pool[0].corpus] / many[pool[0].corpus] if weights else 1.0 for _, pool in parts]
     counted = [
-        Slice(label, pool[0].kind, share / sum(shares), pool)
+        TextSlice(label, pool[0].kind, share / sum(shares), pool)
         for (label, pool), share in zip(parts, shares, strict=True)
     ]
     return Division(counted, left_out)
@@ -182,17 +182,17 @@ def _label(tables: CellTables, corpus: str, group: str) -> str:
     return corpus if group == WHOLE else tables.language(corpus, group) or program_name(group)
 
 
-def kinds_of_text(corpus: str, groups: Sequence[str]) -> dict[str, Kind]:
+def kinds_of_text(corpus: str, groups: Sequence[str]) -> dict[str, SliceKind]:
     """Return by group what it is: what most groups of its corpus are, but a language only by its name.
 
     >>> [kind.name for kind in kinds_of_text("prose", ["de", "fi", "notes"]).values()]
     ['LANGUAGE', 'LANGUAGE', 'OTHER']
     """
-    if 2 * sum(map(is_programming_language, groups)) > len(groups) or (groups == [WHOLE] and corpus == Kind.CODE):
-        return dict.fromkeys(groups, Kind.CODE)
+    if 2 * sum(map(is_programming_language, groups)) > len(groups) or (groups == [WHOLE] and corpus == SliceKind.CODE):
+        return dict.fromkeys(groups, SliceKind.CODE)
     named = {group for group in groups if find_language(group) is not None}
     most = 2 * len(named) > len(groups)
-    return {group: Kind.LANGUAGE if most and group in named else Kind.OTHER for group in groups}
+    return {group: SliceKind.LANGUAGE if most and group in named else SliceKind.OTHER for group in groups}
 
 
 def _size(tables: CellTables, corpus: str, group: str) -> int:

@@ -34,7 +34,7 @@ _MOST_GROUPS: Final = 4
 
 
 @dataclass(slots=True, kw_only=True)
-class Loss:
+class ShownLoss:
     """The texts of a tokenizer and corpus that were lost for one cause."""
 
     tokenizer: str
@@ -86,7 +86,7 @@ def losses_document(tables: CellTables) -> Section:
     return Section("losses", "Losses", [Paragraph(_EXPLANATION), table])
 
 
-def _row(tables: CellTables, loss: Loss) -> Row:
+def _row(tables: CellTables, loss: ShownLoss) -> Row:
     def excerpt(text: str) -> TextCell:
         line: Line = [Name(loss.context), Strong(text)] if text else [Name(loss.context), "end of text"]
         return TextCell(line=line if loss.documents else "", look="text")
@@ -112,9 +112,9 @@ def _without_loss(tables: CellTables) -> str:
     return "Every tested text round-tripped exactly."
 
 
-def losses(tables: CellTables) -> list[Loss]:
+def losses(tables: CellTables) -> list[ShownLoss]:
     """Return the losses of a run by tokenizer, corpus and cause."""
-    merged: dict[tuple[str, str, str], Loss] = {}
+    merged: dict[tuple[str, str, str], ShownLoss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.
         whole = LossCause(cause="not given", documents=entry.documents, taking_part=entry.documents, first=entry.first)
@@ -122,7 +122,7 @@ def losses(tables: CellTables) -> list[Loss]:
             cause = _CAUSES.get(given.cause, given.cause)
             key = entry.tokenizer, entry.corpus, cause
             repair = tables.tokenizer(entry.tokenizer).repairs.get(given.cause, "")
-            fresh = Loss(tokenizer=entry.tokenizer, corpus=entry.corpus, cause=cause, repair=visible(repair))
+            fresh = ShownLoss(tokenizer=entry.tokenizer, corpus=entry.corpus, cause=cause, repair=visible(repair))
             loss = merged.setdefault(key, fresh)
             if given.first and not loss.documents:
                 _show(loss, given.first)
@@ -133,7 +133,7 @@ def losses(tables: CellTables) -> list[Loss]:
     return list(merged.values())
 
 
-def _show(loss: Loss, first: LossExample) -> None:
+def _show(loss: ShownLoss, first: LossExample) -> None:
     expected, got = first.expected, first.got
     shared = 0
     for one, other in zip(expected, got, strict=False):

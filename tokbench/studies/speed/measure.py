@@ -22,17 +22,16 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.metric import Metric, Role
 from tokbench.measuring.study import Outcome
-from tokbench.results.cells import WHOLE, Cell
-from tokbench.studies.speed.conditions import drift_note, machine_notes
-from tokbench.studies.speed.contender import Contender, Place, outcome_of, take_turns, text_name
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.copies import FreshCopies
-from tokbench.studies.speed.slices import TimedSlice, slices_of
-from tokbench.studies.speed.timing import (
+from tokbench.measuring.timing.clock import (
     calibrate,
     quiet,
     seconds,
 )
+from tokbench.measuring.timing.conditions import drift_note, machine_notes
+from tokbench.measuring.timing.contender import Contender, Place, outcome_of, take_turns
+from tokbench.measuring.timing.contract import TimedSlice, TimedText
+from tokbench.measuring.timing.copies import FreshCopies
+from tokbench.results.cells import WHOLE, Cell
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, from_lists
 from tokbench.tokenizers.contract import Encoded, Tokenizer, output_of
 from tokbench.tokenizers.options import Options, TokenizerName
@@ -147,6 +146,7 @@ class Speed:
     values: ClassVar[tuple[Metric, ...]] = VALUES
     ratio: ClassVar[Metric] = RATIO
     raced: ClassVar[type[Raced]] = Raced
+    options: ClassVar[type[SpeedOptions]] = SpeedOptions
     as_lists: ClassVar[bool] = True
     """Whether tokenizers are compared by output."""
 
@@ -166,12 +166,12 @@ class Speed:
             listed = [
                 RacedAsLists(name, _AsLists(tokenizer), text) for name, tokenizer in references.for_text(text).items()
             ]
-            parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
+            parts = text.slices(self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             with quiet():
                 self._rounds(contenders, control, listed, parts, progress)
             if text.group == WHOLE:
                 notes = _notes(contenders, control)
-                all_notes += [f"{self.name} on {text_name(text)}: {note}" for note in notes]
+                all_notes += [f"{self.name} on {text.name}: {note}" for note in notes]
             else:
                 floors[text.corpus] |= dict.fromkeys(_floors(contenders, control).values(), text.group)
             for contender in contenders:

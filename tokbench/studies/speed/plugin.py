@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.study import Outcome, StudyContext, StudySpec
+from tokbench.measuring.timing.contract import TimedMetric
 from tokbench.report.section import SectionSpec
-from tokbench.studies.speed.contract import TimedMetric
 from tokbench.studies.speed.measure import RATIO, VALUES, Speed, SpeedOptions
 from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import Options

@@ -14,9 +14,9 @@ from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.job import Job, JobContext
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import NoNumber, Outcome, StudyContext, absent_cells, joined, plain_outcome
+from tokbench.measuring.timing.contract import TimedText
+from tokbench.measuring.timing.copies import combined
 from tokbench.results.cells import WHOLE
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.copies import combined
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import Options
 

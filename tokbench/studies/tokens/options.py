@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import Field, model_validator
 
 from tokbench.config.model import Config
-from tokbench.config.validate import Part, Place, validate
+from tokbench.config.validate import ConfigPart, Place, validate
 from tokbench.corpus.excerpts import MOST_EXCERPTS
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import reading
@@ -103,7 +103,7 @@ class _Reading:
             entry: ShownTextEntry | None = ShownTextEntry(text=given)
         elif isinstance(given, dict):
             config = self._config
-            part = Part(config.located, self._place, config.base)
+            part = ConfigPart(config.located, self._place, config.base)
             entry = validate(ShownTextEntry, given, part, self._problems)
         else:
             return _SHAPES

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Final, NamedTuple
 
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.store import digest_of
+from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.metric import DocumentExample
 from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, Kept, StudyContext
-from tokbench.segmentation.segment import SegmentTexts, without_tokens
+from tokbench.segmentation.segment import cut_texts, without_tokens
 from tokbench.segmentation.segmented_text import Segmentation, SegmentedText, ShownTexts, WorstDocument
 from tokbench.studies.tokens.options import ShowOptions, named_texts
 
@@ -95,16 +98,19 @@ def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Seq
 
 def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
     cut: dict[str, dict[str, Segmentation]] = {}
-    jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
-    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", _kept, keep_asking=True)):
-        failed = isinstance(value, Failure)
-        segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
-        cut[job.name] = dict(zip(job.texts, segmentations, strict=True))
+    jobs = [
+        TokenizerJob((name,), "encoding", "the texts to show", partial(cut_texts, texts=texts))
+        for name, texts in wanted.items()
+    ]
+
+    def kept(job: TokenizerJob) -> Kept:
+        return Kept(_SEGMENTATIONS, {"texts": digest_of({"texts": list(wanted[job.names[0]])})})
+
+    for job, value, _ in context.ask(AskedJobs(jobs, "showing tokens", kept, keep_asking=True)):
+        name, texts = job.names[0], wanted[job.names[0]]
+        segmentations = [without_tokens(name, value) for _ in texts] if isinstance(value, Failure) else value
+        cut[name] = {text: replace(one, tokenizer=name) for text, one in zip(texts, segmentations, strict=True)}
     return cut
-
-
-def _kept(job: SegmentTexts) -> Kept:
-    return Kept(_SEGMENTATIONS, {"texts": digest_of({"texts": list(job.texts)})})
 
 
 def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> WorstDocument:

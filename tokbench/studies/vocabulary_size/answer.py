@@ -13,7 +13,7 @@ from tokbench.studies.vocabulary_size.advice import amounts, confidence, enough_
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SHORT_SOURCE, law_range
-from tokbench.studies.vocabulary_size.verdict import Verdict, verdict
+from tokbench.studies.vocabulary_size.verdict import SizeVerdict, verdict
 
 _CRITERION: Final = "A size is chosen for the least compute per byte at use, and not for the least loss."
 _ENDS: Final = {
@@ -40,7 +40,7 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     said = [_sentence(study, advice, verdict, margin) for advice, verdict in zip(best, decided, strict=True)]
     yield AnswerLine(OWN, (*said, *_further(study, best, margin)), leads=len(said))
     degree, *add = confidence(last.pick.high, study.weights, study.training[last.line])
-    yield AnswerLine(CONFIDENCE, (degree, *(add if decided[-1] != Verdict.MORE_TEXT else ())))
+    yield AnswerLine(CONFIDENCE, (degree, *(add if decided[-1] != SizeVerdict.MORE_TEXT else ())))
 
 
 def _rival(study: VocabularySizes, advice: SizeAdvice) -> str:
@@ -53,18 +53,18 @@ def _published(study: VocabularySizes, advice: SizeAdvice) -> SizeCost | None:
     return study.whole[advice.model].get(_rival(study, advice))
 
 
-def _sentence(study: VocabularySizes, advice: SizeAdvice, verdict: Verdict, margin: float) -> str:
-    own = advice.inside if verdict == Verdict.TRAIN and advice.inside else advice.pick
+def _sentence(study: VocabularySizes, advice: SizeAdvice, verdict: SizeVerdict, margin: float) -> str:
+    own = advice.inside if verdict == SizeVerdict.TRAIN and advice.inside else advice.pick
     tokens = compute = ""
     if published := _published(study, advice):
         tokens = _more(own.tokens_per_byte / published.tokens_per_byte - 1, margin, "many", "fewer", "tokens")
         compute = _more(own.cost / published.cost - 1, margin, "much", "less", "compute")
     model, rival = f"for {_a(advice.model)} model", _rival(study, advice)
-    if verdict == Verdict.TAKE:
+    if verdict == SizeVerdict.TAKE:
         return f"Take {rival} {model}: with this text, your own vocabulary would cost {compute}, and use {tokens}."
     low, high = rounded_range(own.vocab_size, own.low, own.high)
     sizes = f"{own.vocab_size:,} tokens ({low:,} to {high:,})" if low < high else f"{own.vocab_size:,} tokens"
-    if verdict == Verdict.MORE_TEXT:
+    if verdict == SizeVerdict.MORE_TEXT:
         lack = amounts(enough_text(own.high, study.weights, study.training[advice.line]))
         return f"Get more text {model}: {lack}. Then train {advice.line} with about {sizes}."
     compared = f": compared with {rival}, {compute} per byte, and {tokens}" if rival else ""

@@ -23,7 +23,7 @@ from tokbench.measuring.plan import Plan
 from tokbench.measuring.study import AskedJobs, StudyContext
 from tokbench.measuring.sums import Sums
 from tokbench.measuring.token_counts import TokenCounts, renyi_entropy
-from tokbench.report.answer.slices import Slice, TextGroup, divide, kinds_of_text
+from tokbench.report.answer.slices import TextGroup, TextSlice, divide, kinds_of_text
 from tokbench.results.blocks import RunConfig
 from tokbench.studies.vocabulary_size.block import PackedCurve, SizeRow, VocabularySizes
 from tokbench.tokenizers.contract import Tokenizer
@@ -78,7 +78,7 @@ def read_merges(names: Sequence[str], context: StudyContext) -> dict[str, Built 
     return {answer.job.tokenizers[0]: answer.value for answer in answers}
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """A line on one group of a corpus."""
 
     line: str
@@ -151,7 +151,7 @@ class TextTotals(NamedTuple):
     unit: str
 
 
-def of_group(place: Place, line: Line, text: TextTotals) -> VocabularySizes:
+def of_group(place: LinePlace, line: Line, text: TextTotals) -> VocabularySizes:
     """Return the packed curve, and a row for each size with tokens of the text."""
     curves = [_pack(place, line.curve, text)] if line.curve else []
     kept: list[SizeRow] = []
@@ -166,7 +166,7 @@ def of_group(place: Place, line: Line, text: TextTotals) -> VocabularySizes:
     return VocabularySizes(rows=kept, curves=curves)
 
 
-def _row(place: Place, line: Line, text: TextTotals, k: int) -> SizeRow | None:
+def _row(place: LinePlace, line: Line, text: TextTotals, k: int) -> SizeRow | None:
     tokens, counts = line.tokens[k], line.counts(k)
     columns = {"tokens": tokens, "bytes": text.n_bytes}
     columns |= {} if text.words is None else {"words": text.words}
@@ -192,7 +192,7 @@ def _row(place: Place, line: Line, text: TextTotals, k: int) -> SizeRow | None:
     return replace(row, fertility=fertility.value, fertility_low=low, fertility_high=high)
 
 
-def _pack(place: Place, curve: Curve, text: TextTotals) -> PackedCurve:
+def _pack(place: LinePlace, curve: Curve, text: TextTotals) -> PackedCurve:
     saved = base64.b64encode(zlib.compress((-np.diff(curve.tokens)).astype("<i8").tobytes(), 6)).decode()
     return PackedCurve(
         **place._asdict(),
@@ -207,7 +207,7 @@ def _pack(place: Place, curve: Curve, text: TextTotals) -> PackedCurve:
 class Mixture:
     """The text of a model, mixed of slices of text."""
 
-    slices: Sequence[Slice]
+    slices: Sequence[TextSlice]
 
     @property
     def places(self) -> set[tuple[str, str]]:

@@ -23,9 +23,9 @@ from tokbench.studies.vocabulary_size.block import SizeCost, SizeLine, SizeLoss,
 from tokbench.studies.vocabulary_size.lines import (
     Built,
     Line,
+    LinePlace,
     MixedLine,
     Mixture,
-    Place,
     TextTotals,
     cut,
     ladder,
@@ -152,7 +152,7 @@ class _Study:
         lost = (self._lost(name, corpus, names) for corpus in corpora)
         counts = self._counts(members if first.order is None else members[:1])
         lines = self._cut(counts, names, built)
-        groups = [of_group(Place(name, *place), drawn, self.texts[place]) for place, drawn in lines.items()]
+        groups = [of_group(LinePlace(name, *place), drawn, self.texts[place]) for place, drawn in lines.items()]
         if self.mixture.weights and self.mixture.places <= lines.keys():
             self.mixed[name] = mix(lines, self.mixture)
             if members[0].train_on:

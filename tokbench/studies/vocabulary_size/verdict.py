@@ -7,7 +7,7 @@ from enum import Enum, auto
 from tokbench.studies.vocabulary_size.block import SizeCost
 
 
-class Verdict(Enum):
+class SizeVerdict(Enum):
     """What to do about a vocabulary of one's own."""
 
     TRAIN = auto()
@@ -15,7 +15,7 @@ class Verdict(Enum):
     MORE_TEXT = auto()
 
 
-def verdict(own: SizeCost, inside: SizeCost | None, published: SizeCost | None, margin: float) -> Verdict:
+def verdict(own: SizeCost, inside: SizeCost | None, published: SizeCost | None, margin: float) -> SizeVerdict:
     """Return the verdict for one model: the compute of a byte decides, and its tokens where the compute is the same.
 
     Args:
@@ -37,10 +37,10 @@ def verdict(own: SizeCost, inside: SizeCost | None, published: SizeCost | None, 
     (<Verdict.TRAIN: 1>, <Verdict.TAKE: 2>, <Verdict.MORE_TEXT: 3>)
     """
     if not _better(own, published, margin):
-        return Verdict.TAKE
+        return SizeVerdict.TAKE
     if inside is None or not _better(inside, published, margin):
-        return Verdict.MORE_TEXT
-    return Verdict.TRAIN
+        return SizeVerdict.MORE_TEXT
+    return SizeVerdict.TRAIN
 
 
 def _better(own: SizeCost, published: SizeCost | None, margin: float) -> bool:

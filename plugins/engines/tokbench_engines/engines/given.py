@@ -12,10 +12,8 @@ from typing import Final, Literal, TypeVar
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.formats import Parts, write_ranks
+from tokbench_plugins.bpe import SPECIAL_OPTION, Parts, Vocabulary, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
-from tokbench_plugins.bpe.special import SPECIAL_OPTION
-from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary
 
 T = TypeVar("T")

@@ -22,9 +22,7 @@ from tokbench.plugin import BackendError, BackendSpec, Encoded, Options
 from tokbench_engines import install
 from tokbench_engines.engines.given import PackageOptions, holes, in_llama3_spelling, through_json, through_ranks
 from tokbench_engines.engines.tokenizer import Engine, load_engine
-from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
-from tokbench_plugins.bpe.formats import write_ranks
-from tokbench_plugins.bpe.special import SPECIAL_OPTION
+from tokbench_plugins.bpe import SPECIAL_OPTION, BPETokenizer, resolve_pattern, write_ranks
 from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions
 
 _NEWER_UNICODE: Final = (

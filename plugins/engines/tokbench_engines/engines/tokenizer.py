@@ -12,8 +12,7 @@ from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, valid_unicode
 from tokbench.tokenizers.batch import check_ids, check_span
 from tokbench_engines.engines.given import holes, sample_texts
-from tokbench_plugins.bpe.fast.encode import Encoder
-from tokbench_plugins.bpe.recovery.order import Merges
+from tokbench_plugins.bpe import Encoder, Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
 from tokbench_plugins.tokbench_bpe.vocabulary import EngineVocabulary, load_vocabulary
 

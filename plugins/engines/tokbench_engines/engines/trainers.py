@@ -23,13 +23,22 @@ from tokbench.plugin import BackendSpec, Options, TrainProgress, valid_unicode
 from tokbench_engines import install
 from tokbench_engines.engines.table import gigatoken
 from tokbench_engines.engines.tokenizer import EngineTokenizer, calling, engine_of
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, resolve_pattern
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved, saved_files
-from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
+from tokbench_plugins.bpe import (
+    FIRST_MERGE,
+    PATTERNS,
+    BPELoadOptions,
+    BPETokenizer,
+    CorpusDigest,
+    Parts,
+    SpecialTokens,
+    SplitPattern,
+    TrainingRecord,
+    load_saved,
+    resolve_pattern,
+    saved_files,
+    write_tokenizer_json,
+)
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
-from tokbench_plugins.bpe.patterns import SPLIT_NAMES
-from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.tokbench_bpe.vocabulary import VOCABULARY_FILES, EngineVocabulary, FileOptions, load_vocabulary
 
 
@@ -38,7 +47,7 @@ class RustBPETrainOptions(Options):
 
     pattern: SplitPattern = Field(
         default="gpt4",
-        description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; "
+        description=f"the pre-tokenization split: {', '.join(PATTERNS)} or a regular expression; "
         "what it does not match is not trained on",
     )
 

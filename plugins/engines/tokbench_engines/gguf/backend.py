@@ -19,13 +19,13 @@ from tokbench_engines.gguf.defined import Defined
 from tokbench_engines.gguf.metadata import GGUFTokenizer, read_gguf
 from tokbench_engines.gguf.model import write_model
 from tokbench_engines.gguf.splits import split_of
-from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
+from tokbench_plugins.bpe import BULK_ENGINE, SPECIAL_OPTION, BulkEngine, SpecialTokens
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, vocabulary_of_names
 from tokbench_plugins.bpe.recovery.canonical import not_merged
-from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens, names_of_sets, with_added_special
-from tokbench_plugins.sentencepiece.proto import SPACE, Kind, Piece, PieceType
+from tokbench_plugins.bpe.special import names_of_sets, with_added_special
+from tokbench_plugins.sentencepiece.proto import SPACE, ModelKind, ModelPiece, PieceType
 
-_SENTENCEPIECE: Final = {"llama": Kind.BPE, "t5": Kind.UNIGRAM}
+_SENTENCEPIECE: Final = {"llama": ModelKind.BPE, "t5": ModelKind.UNIGRAM}
 _NOT_STRIPPED: Final = {"<unk>", "<s>", "<|endoftext|>"}
 _IN_NO_TEXT: Final = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 """Bytes that UTF-8 does not have."""
@@ -137,7 +137,7 @@ def _sentencepiece(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.T
     return with_added_special(tokenizer, options.special_tokens)
 
 
-def _pieces(content: GGUFTokenizer) -> Iterator[Piece]:
+def _pieces(content: GGUFTokenizer) -> Iterator[ModelPiece]:
     """Yield the pieces; SentencePiece has one for unknown text, and llama.cpp any number that no text gives."""
     first = content.token_type.index(PieceType.UNKNOWN) if PieceType.UNKNOWN in content.token_type else 0
     unknown = first if content.unknown_token_id is None else content.unknown_token_id
@@ -145,7 +145,7 @@ def _pieces(content: GGUFTokenizer) -> Iterator[Piece]:
     for token_id, (text, score, kind) in enumerate(rows):
         text = text.replace(" ", SPACE) if kind is PieceType.USER_DEFINED else text  # noqa: PLW2901
         kind = PieceType.CONTROL if kind is PieceType.UNKNOWN else kind  # noqa: PLW2901
-        yield Piece(text, score, PieceType.UNKNOWN if token_id == unknown else kind)
+        yield ModelPiece(text, score, PieceType.UNKNOWN if token_id == unknown else kind)
 
 
 def _pipeline(content: GGUFTokenizer, options: GGUFLoadOptions) -> plugin.Tokenizer:

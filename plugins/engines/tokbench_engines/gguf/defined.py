@@ -17,7 +17,7 @@ _LINE_ENDS = re.compile(r"\n+")
 _SPACES = " \t\n\v\f\r"
 
 
-class Part(NamedTuple):
+class GgufPart(NamedTuple):
     """A part of a text."""
 
     start: int
@@ -49,9 +49,9 @@ class Defined:
     def _any(self) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, filter(None, self.ids))) or "(?!)")
 
-    def cut(self, text: str) -> list[Part]:
+    def cut(self, text: str) -> list[GgufPart]:
         """Return the parts of a text in order."""
-        parts = [Part(0, text)] if text else []
+        parts = [GgufPart(0, text)] if text else []
         if self.ids and self._any.search(text):
             for pattern in self._by_size:
                 parts = [piece for part in parts for piece in self._pieces(part, pattern, self.ids)]
@@ -59,7 +59,7 @@ class Defined:
             parts = [piece for part in parts for piece in self._pieces(part, _LINE_ENDS, self.line_ends)]
         return parts
 
-    def _pieces(self, part: Part, pattern: re.Pattern[str], ids: Mapping[str, int]) -> Iterator[Part]:
+    def _pieces(self, part: GgufPart, pattern: re.Pattern[str], ids: Mapping[str, int]) -> Iterator[GgufPart]:
         if part.token is not None:
             yield part
             return
@@ -69,20 +69,20 @@ class Defined:
             if (token := ids.get(match[0])) is None or match.start() < end:
                 continue
             if end < match.start():
-                yield Part(start + end, text[end : match.start()])
-            yield Part(start + match.start(), match[0], token)
+                yield GgufPart(start + end, text[end : match.start()])
+            yield GgufPart(start + match.start(), match[0], token)
             end = match.end()
             if match[0] in self.strips:
                 end = len(text) - len(text[end:].lstrip(_SPACES))
         if end < len(text):
-            yield Part(start + end, text[end:])
+            yield GgufPart(start + end, text[end:])
 
 
 def _size(name: str) -> int:
     return len(name.encode())
 
 
-def encode_parts(rows: Iterable[list[Part]], encode_batch: Callable[[Sequence[str]], Encoded]) -> Encoded:
+def encode_parts(rows: Iterable[list[GgufPart]], encode_batch: Callable[[Sequence[str]], Encoded]) -> Encoded:
     """Encode the parts of many texts, in one batch all that are not a token."""
     rows = list(rows)
     encoded = encode_batch([part.text for parts in rows for part in parts if part.token is None])

@@ -5,11 +5,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 
-from tokbench_plugins.sentencepiece.proto import Kind, Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelKind, ModelPiece, PieceType
 
 
 def write_model(
-    pieces: Iterable[Piece], kind: Kind, *, rules: bytes = b"", adds_space: bool = True, joins_spaces: bool = False
+    pieces: Iterable[ModelPiece],
+    kind: ModelKind,
+    *,
+    rules: bytes = b"",
+    adds_space: bool = True,
+    joins_spaces: bool = False,
 ) -> bytes:
     """Return the content of a model file.
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tokbench.plugin import Encoded
-from tokbench.tokenizers.batch import valid_unicode
+from tokbench.plugin import Encoded, valid_unicode
 from tokbench.tokenizers.contract import Offsets, TokenSpans
-from tokbench_engines.gguf.defined import Defined, Part, encode_parts
+from tokbench_engines.gguf.defined import Defined, GgufPart, encode_parts
 from tokbench_engines.gguf.metadata import GGUFTokenizer, write_gguf
 from tokbench_engines.gguf.splits import GGUFSplit
 from tokbench_plugins.bpe import BPETokenizer
@@ -113,7 +112,7 @@ class CutsDefined(SavedAsGGUF):
         spans = [self._spans(part) for part in self.defined.cut(valid_unicode(text))]
         return TokenSpans(*([value for some in spans for value in some[column]] for column in range(3)))
 
-    def _spans(self, part: Part) -> TokenSpans:
+    def _spans(self, part: GgufPart) -> TokenSpans:
         if part.token is not None:
             return TokenSpans([part.token], [part.start], [part.start + len(part.text)])
         ids, *places = self._inner.encode_with_spans(part.text)

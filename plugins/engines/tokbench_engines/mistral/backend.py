@@ -12,7 +12,8 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_engines import install
 from tokbench_engines.mistral.chat import vocabularies
-from tokbench_plugins.bpe.special import SPECIAL_OPTION, with_added_special
+from tokbench_plugins.bpe import SPECIAL_OPTION
+from tokbench_plugins.bpe.special import with_added_special
 from tokbench_plugins.proofs import proofs
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 from tokbench.plugin.metrics import Metric, MetricFamily
-from tokbench.studies.speed.measure import Raced, Speed, SpeedOptions
-from tokbench.studies.speed.slices import TimedSlice
+from tokbench.plugin.timing import TimedSlice
+from tokbench.studies.speed.measure import Raced, Speed
 
 STEPS: Final = 16
 
@@ -61,5 +61,5 @@ SPEC: Final = MetricFamily(
     values=(APPENDS, APPENDS_RATIO),
     study="speed",
     make=Appending,
-    options=SpeedOptions,
+    options=Speed.options,
 )

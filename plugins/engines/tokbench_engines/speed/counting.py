@@ -10,8 +10,8 @@ from functools import partial
 from typing import ClassVar, Final
 
 from tokbench.plugin.metrics import Metric, MetricFamily
-from tokbench.studies.speed.measure import Raced, Speed, SpeedOptions
-from tokbench.studies.speed.slices import TimedSlice
+from tokbench.plugin.timing import TimedSlice
+from tokbench.studies.speed.measure import Raced, Speed
 from tokbench.tokenizers.batch import count_batch
 
 COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
@@ -49,5 +49,5 @@ SPEC: Final = MetricFamily(
     values=(COUNT, COUNT_RATIO),
     study="speed",
     make=Counting,
-    options=SpeedOptions,
+    options=Speed.options,
 )

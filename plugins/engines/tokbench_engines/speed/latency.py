@@ -16,14 +16,19 @@ from typing import Final, Literal, NamedTuple
 from pydantic import Field
 
 from tokbench.plugin import Options, Progress, Tokenizer, encode_batch
-from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome
-from tokbench.statistics.quantiles import quantile_interval
-from tokbench.studies.speed.conditions import drift_note, machine_notes
-from tokbench.studies.speed.contender import Contender, Place, outcome_of, take_turns, text_name
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.copies import FreshCopies
-from tokbench.studies.speed.slices import MAX_PIECE, shuffled
-from tokbench.studies.speed.timing import quiet, seconds
+from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome, quantile_interval
+from tokbench.plugin.timing import (
+    Contender,
+    FreshCopies,
+    Place,
+    TimedText,
+    drift_note,
+    machine_notes,
+    outcome_of,
+    quiet,
+    seconds,
+    take_turns,
+)
 
 SizeName = Literal["100 B", "1 KB", "10 KB", "1 MB"]
 
@@ -133,7 +138,7 @@ class Latency:
         cells, notes, every = list[Cell](), machine_notes("latency"), list[_Timed]()
         copies = {size: FreshCopies(tokenizers) for size in self._options.sizes}
         for text in texts:
-            place = text_name(text)
+            place = text.name
             data = joined_text(text, self._options.max_bytes + _WARM_BYTES, self._options.seed)
             for size in self._options.sizes:
                 timed = [
@@ -189,7 +194,7 @@ def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
     >>> sorted(joined_text(TimedText("c", True, 7, ["one", "two"]), 100, seed=1).split())
     [b'one', b'two']
     """
-    return "\n".join(shuffled(text, max_bytes, MAX_PIECE, seed)).encode()
+    return "\n".join(text.shuffled(max_bytes, seed)).encode()
 
 
 def documents_of_size(data: bytes, size: int, most: int) -> list[str]:

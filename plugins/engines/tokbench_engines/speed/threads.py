@@ -17,12 +17,17 @@ from pydantic import Field
 
 from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome
-from tokbench.studies.speed.conditions import machine_notes
-from tokbench.studies.speed.contender import Contender, outcome_of, take_turns
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.copies import FreshCopies
-from tokbench.studies.speed.slices import TimedSlice, slices_of
-from tokbench.studies.speed.timing import quiet, seconds
+from tokbench.plugin.timing import (
+    Contender,
+    FreshCopies,
+    TimedSlice,
+    TimedText,
+    machine_notes,
+    outcome_of,
+    quiet,
+    seconds,
+    take_turns,
+)
 
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
@@ -120,7 +125,7 @@ class Threads:
         for text in texts:
             timed = [_Threaded(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
             options = self._options
-            parts = slices_of(text, options.rounds * len(self._counts) + 1, options.max_bytes, options.seed)
+            parts = text.slices(options.rounds * len(self._counts) + 1, options.max_bytes, options.seed)
             if len(parts) <= options.rounds * len(self._counts):
                 reason = f"the text gives {len(parts)} slices, and {options.rounds} rounds need more; give fewer rounds"
                 for contender in timed:

@@ -66,8 +66,8 @@ def pin(
 
 def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *, as_json: bool, no_store: bool) -> int:
     from tokbench.foundation.display import progress_shown
-    from tokbench.foundation.files import write_atomically
     from tokbench.foundation.store import open_store
+    from tokbench.plugin import write_atomically
     from tokbench_identity.pins.lock import write_lock
     from tokbench_identity.pins.pin import Request
     from tokbench_identity.pins.pin import pin as pin_all

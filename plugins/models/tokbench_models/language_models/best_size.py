@@ -9,13 +9,18 @@ from typing import Final
 
 from tokbench.plugin.metrics import WHOLE, Cell
 from tokbench.plugin.report import (
+    Cards,
     CellTables,
+    Chart,
+    ChartKey,
     Column,
+    Drawing,
     Figure,
     Heading,
     Name,
     Node,
     Paragraph,
+    ProfileLine,
     Results,
     Rich,
     Row,
@@ -23,11 +28,11 @@ from tokbench.plugin.report import (
     SectionSpec,
     Table,
     TextCell,
+    line_key,
+    line_profile,
+    sentence_paragraphs,
 )
-from tokbench.report.charts.line_profile import WIDE, ProfileLine, line_key, line_profile
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.document import Cards, ChartKey, sentence_paragraphs
-from tokbench.report.section import Chart
+from tokbench.report.charts.line_profile import WIDE
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsPerByte
 from tokbench_models.language_models.verdicts import listed
 

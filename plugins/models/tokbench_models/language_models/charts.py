@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from tokbench.plugin.report import CellTables, DisplayCell
-from tokbench.report.charts.line_profile import ProfileLine, line_key, line_profile
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.section import Chart
+from tokbench.plugin.report import CellTables, Chart, DisplayCell, Drawing, ProfileLine, line_key, line_profile
 from tokbench_models.language_models.block import BitsPerByte, TrainedAmount
 
 _BETTER: Final = "less is better"

@@ -67,7 +67,7 @@ _BASELINE: Final = "no training text"
 _PUBLISHED: Final = "published, training text unknown"
 
 
-class LostText(NamedTuple):
+class UnscoredText(NamedTuple):
     """Lossy scored documents, by number."""
 
     documents: tuple[int, ...]
@@ -112,12 +112,12 @@ class FitModels(Job):
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def run(self, context: JobContext) -> Iterator[FittedModels | LostText | Failure]:
+    def run(self, context: JobContext) -> Iterator[FittedModels | UnscoredText | Failure]:
         place = f"corpus {self.corpus} for {self.family}"
         with doing("training models on", tokenizer=self.name, place=place):
             yield attempt(lambda: self._fit(context, place), f"{self.family} on corpus {self.corpus}")
 
-    def _fit(self, context: JobContext, place: str) -> FittedModels | LostText:
+    def _fit(self, context: JobContext, place: str) -> FittedModels | UnscoredText:
         make = context.family(self.family).make
         assert make is not None
         loaded = context.loaded(self.name)
@@ -128,7 +128,7 @@ class FitModels(Job):
         with doing(DECODING, place=place):
             lost = lost_documents(loaded.tokenizer, scored, predicted.encoded)
         if lost:
-            return LostText(lost)
+            return UnscoredText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
         state = make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
@@ -213,7 +213,7 @@ class _Models:
         self._corpus = corpus
         self._metric: ModelMetric = family.make(options)
         self._train = self._metric.texts.train or corpus
-        self._answers: dict[str, FittedModels | LostText | Failure | None] = {}
+        self._answers: dict[str, FittedModels | UnscoredText | Failure | None] = {}
         self._details = self._made_from()
 
     def measure(self, outcome: Outcome) -> None:
@@ -306,7 +306,7 @@ class _Models:
         answer = ended.get(name, self._answers.get(name))
         if isinstance(answer, Failure):
             return answer
-        if isinstance(answer, LostText) and not isinstance(sizes, Failure):
+        if isinstance(answer, UnscoredText) and not isinstance(sizes, Failure):
             lost, total = len(answer.documents), sizes.scored.documents
             first = sizes.origins[answer.documents[0]]
             reason = f"{lost:,} of {total:,} scored documents do not round-trip, first {first}"

@@ -7,8 +7,12 @@ from typing import Final
 
 from tokbench.plugin.report import (
     CellTables,
+    Chart,
+    ChartKey,
     Column,
     Heading,
+    MeasuredCell,
+    Multiples,
     Name,
     Node,
     Paragraph,
@@ -16,6 +20,7 @@ from tokbench.plugin.report import (
     Row,
     Section,
     SectionSpec,
+    Strong,
     Table,
     TableCell,
     Term,
@@ -23,8 +28,6 @@ from tokbench.plugin.report import (
     legend_lines,
     legends,
 )
-from tokbench.report.document import ChartKey, MeasuredCell, Multiples, Strong
-from tokbench.report.section import Chart
 from tokbench_models.language_models.block import (
     BITS_PER_BYTE,
     BitsComparison,

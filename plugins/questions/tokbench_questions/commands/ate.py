@@ -6,7 +6,16 @@ from dataclasses import asdict
 
 import click
 
-from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say, texts_by_group
+from tokbench.command import (
+    common_options,
+    examples,
+    json_option,
+    print_json,
+    print_numbers,
+    say,
+    session,
+    texts_by_group,
+)
 
 
 @click.command("ate", epilog=examples("tokbench ate gpt-4 sample", "tokbench ate gpt-4o web.counts code.counts"))
@@ -25,12 +34,16 @@ def ate(vocabulary: str, candidates: tuple[str, ...], split: str, sums: tuple[st
 
     Exit codes: 0 estimated, 2 bad input.
     """
+    from functools import partial
+
     from tokbench_questions.ate import ate as answer_of
 
     tables = [name for name in candidates if name.endswith((".counts", ".parquet"))]
     if tables and len(tables) < len(candidates):
         raise click.UsageError("tables and texts cannot be mixed; count the texts with tokbench count")
-    answer = answer_of(vocabulary, tables or _texts(candidates), split=split)
+    step = partial(answer_of, candidates=tables or _texts(candidates), split=split, name=vocabulary)
+    with session([vocabulary]) as ready:
+        answer = ready.together(step, [vocabulary], "reading merges")
     totals = [answer.total(names.split(",")) for names in sums]
     if as_json:
         print_json(asdict(answer) | {"sums": [asdict(one) for one in totals], "sentence": answer.sentence})

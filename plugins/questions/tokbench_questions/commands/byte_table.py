@@ -29,7 +29,7 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
     """
     import numpy as np
 
-    from tokbench.foundation.files import write_atomically
+    from tokbench.plugin import write_atomically
     from tokbench_questions.byte_table import byte_table as make
 
     if output and (output.suffix != ".npy" or not output.parent.is_dir()):

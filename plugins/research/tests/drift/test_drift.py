@@ -16,7 +16,7 @@ from tokbench.plugin import Document, Options, encode_batch
 from tokbench.plugin.metrics import EncodedShard, NotApplicable
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench_research.metrics.drift.appends import Windows, cuts_of
+from tokbench_research.metrics.drift.appends import AppendWindows, cuts_of
 from tokbench_research.metrics.drift.conversations import conversation, message_text
 from tokbench_research.metrics.drift.drift import SPEC, Drift
 from tokbench_research.metrics.drift.shown import spans_of
@@ -63,8 +63,8 @@ def test_appends_and_continuations_by_hand():
     assert total(state, "continuations") == 8
     found = values(DOUBLES, ["aaaaa"])
     assert (found["append_p99"].value, found["append_max"].value) == (2, 2)
-    assert Windows({0: 99, 5: 1}).percentile(0.99) == 0
-    assert Windows({0: 98, 5: 2}).percentile(0.99) == 5
+    assert AppendWindows({0: 99, 5: 1}).percentile(0.99) == 0
+    assert AppendWindows({0: 98, 5: 2}).percentile(0.99) == 5
 
 
 def test_turns_by_hand():

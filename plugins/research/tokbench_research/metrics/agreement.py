@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.sums import merged
 from tokbench.measuring.token_counts import add_counts
 from tokbench.plugin import HasTokenBytes, Tokenizer
 from tokbench.plugin.metrics import (
@@ -22,12 +21,12 @@ from tokbench.plugin.metrics import (
     Metric,
     MetricFamily,
     NotApplicable,
+    PairMatrix,
     SummedMetric,
     Sums,
 )
-from tokbench.results.blocks import PairMatrix
 from tokbench_research.document_sample import DocumentSample, hashes_of
-from tokbench_research.pairs import Numbers, Pairs, Place
+from tokbench_research.pairs import Numbers, PairPlace, Pairs
 
 _F1: Final = "boundary_agreement"
 _TOKENS: Final = "token_overlap"
@@ -147,9 +146,9 @@ class AgreementMetric(SummedMetric):
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
         for group in [*states.groups, WHOLE]:
-            known = {name: state for name in states.tokenizers if (state := merged(states, name, group))}
+            known = {name: state for name in states.tokenizers if (state := states.merged(name, group))}
             pairs = Pairs.of(known, AgreementState.compared)
-            place = Place(states.corpus, "tokenizers", group)
+            place = PairPlace(states.corpus, "tokenizers", group)
             for value in VALUES:
                 matrices += pairs.matrix(value.id, place, [1.0] * len(known))
             for name in states.tokenizers:

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT
 from tokbench.plugin import vocab_size_of
 from tokbench.plugin.metrics import (
+    DEPENDS_ON_AMOUNT,
     Basis,
     EncodedShard,
     Measured,
@@ -29,7 +29,7 @@ _WINDOW: Final = 2000
 _STRIDE: Final = 1000
 
 
-class PairCounts(NamedTuple):
+class SuccessorCounts(NamedTuple):
     """Occurrences of each id with the one after it."""
 
     bits: int
@@ -38,7 +38,7 @@ class PairCounts(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, documents: DocumentSample, vocab_size: int) -> PairCounts:
+    def of(cls, documents: DocumentSample, vocab_size: int) -> SuccessorCounts:
         """Count the pairs inside documents."""
         bits = int(vocab_size - 1).bit_length() or 1
         ids, document = documents.data.astype(np.uint64), documents.document
@@ -125,7 +125,7 @@ class ContextMetric(SummedMetric):
         return Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
 
     def finish(self, state: ContextState) -> Mapping[str, Measured | NotApplicable]:
-        pairs = PairCounts.of(state.sample, state.vocab_size)
+        pairs = SuccessorCounts.of(state.sample, state.vocab_size)
         entropy, variety, documents = pairs.successor_entropy(), pairs.accessor_variety(), len(state.sample.hashes)
         lacking = NotApplicable(f"no id occurs {_LEAST} times before another")
         alone = NotApplicable("no document has two tokens")

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.word_units import WordOptions, count_by_document, words_of
-from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
+from tokbench.measuring.word_units import WordOptions
+from tokbench.plugin.metrics import (
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    SummedMetric,
+    count_by_document,
+    words_of,
+)
 from tokbench.statistics.quantiles import median_interval
 
 if TYPE_CHECKING:
@@ -56,7 +65,7 @@ class DocumentRows(NamedTuple):
         return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
 
 
-class Documents(SummedMetric):
+class DocumentTable(SummedMetric):
     """The text metric."""
 
     _options: WordOptions
@@ -86,7 +95,7 @@ class Documents(SummedMetric):
 SPEC: Final = MetricFamily(
     name="documents",
     summary="bytes, characters, words and tokens of each document and whether it round-trips, in documents.csv",
-    text=Documents,
+    text=DocumentTable,
     options=WordOptions,
     values=(
         Metric("median_compression", "bytes/token", "higher", label="median document").means(

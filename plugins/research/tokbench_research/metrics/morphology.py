@@ -9,18 +9,21 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.gold import GoldWords
-from tokbench.measuring.word_units import NO_GOLD, NOT_ALIGNED, count_by_document, token_ends, unknown_tokens
+from tokbench.measuring.word_units import NO_GOLD, unknown_tokens
 from tokbench.plugin.metrics import (
+    NOT_ALIGNED,
     TOKEN_PLACES,
     EncodedShard,
     Measured,
     Metric,
     MetricFamily,
     NotApplicable,
+    Shard,
     SummedMetric,
     Sums,
+    count_by_document,
+    token_ends,
 )
 
 _NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows with 'segments'"

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.measuring.spans import cut_patterns, find_spans, sum_by_document
-from tokbench.measuring.word_units import NOT_ALIGNED
 from tokbench.plugin.metrics import (
+    NOT_ALIGNED,
     TOKEN_PLACES,
     Basis,
     EncodedShard,
@@ -24,7 +23,10 @@ from tokbench.plugin.metrics import (
     NotApplicable,
     SummedMetric,
     Sums,
+    cut_patterns,
     declared,
+    find_spans,
+    sum_by_document,
 )
 
 LONGEST: Final = 12

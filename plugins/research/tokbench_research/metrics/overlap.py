@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, TokenCounts
 from tokbench.plugin.metrics import (
+    DEPENDS_ON_AMOUNT,
     WHOLE,
     CorpusOutcome,
     CorpusStates,
@@ -20,11 +20,12 @@ from tokbench.plugin.metrics import (
     Metric,
     MetricFamily,
     NotApplicable,
+    PairMatrix,
     SummedMetric,
+    TokenCounts,
     interval,
 )
-from tokbench.results.blocks import PairMatrix
-from tokbench_research.pairs import Numbers, Pairs, Place
+from tokbench_research.pairs import Numbers, PairPlace, Pairs
 
 _DIVERGENCE: Final = "language_divergence"
 _NOISE: Final = "language_divergence_noise"
@@ -125,7 +126,7 @@ class OverlapMetric(SummedMetric):
                 documents = sum(group.documents for group in groups.values())
                 pairs = Pairs.of(groups, partial(_compared, documents=documents))
                 values |= {(name, group): _values(groups, pairs, group) for group in [*groups, WHOLE]}
-                place = Place(states.corpus, "groups", name)
+                place = PairPlace(states.corpus, "groups", name)
                 matrices += pairs.matrix(_DIVERGENCE, place, [group.noise for group in groups.values()])
                 matrices += pairs.matrix(_SHARED, place, [1.0] * len(groups))
         return CorpusOutcome(values, matrices=matrices)

@@ -12,10 +12,17 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.spans import shard_bytes
-from tokbench.measuring.word_units import NOT_ALIGNED, token_ends
 from tokbench.plugin import HasTokenBytes, decode_batch, from_lists
-from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
+from tokbench.plugin.metrics import (
+    NOT_ALIGNED,
+    TOKEN_PLACES,
+    Basis,
+    EncodedShard,
+    Metric,
+    counted,
+    shard_bytes,
+    token_ends,
+)
 from tokbench_research import Counts, encoded_again
 
 _TWO: Final = 2
@@ -24,14 +31,14 @@ _DRAWN: Final = 4
 _SEED: Final = 1
 
 
-class Cut(NamedTuple):
+class PromptCut(NamedTuple):
     """The number of a document, and the characters before the cut."""
 
     document: int
     characters: int
 
 
-def random_cuts(texts: Sequence[str]) -> list[Cut]:
+def random_cuts(texts: Sequence[str]) -> list[PromptCut]:
     """Return a cut of each text of two characters and more, which depends only on the text.
 
     >>> [cut.document for cut in random_cuts(["a", "ab", "abc"])]
@@ -43,7 +50,7 @@ def random_cuts(texts: Sequence[str]) -> list[Cut]:
     for k, text in enumerate(texts):
         if len(text) >= _TWO:
             draw = random.Random(f"{_SEED}:{zlib.crc32(text.encode())}")  # noqa: S311 - no secret
-            drawn.append(Cut(k, draw.randrange(1, len(text))))
+            drawn.append(PromptCut(k, draw.randrange(1, len(text))))
     return drawn
 
 

@@ -13,11 +13,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
-from tokbench.measuring.spans import shard_bytes
-from tokbench.measuring.word_units import token_ends
 from tokbench.plugin import Document
-from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, counted
+from tokbench.plugin.metrics import TOKEN_PLACES, Basis, EncodedShard, Metric, Shard, counted, shard_bytes, token_ends
 from tokbench_research import Counts, encoded_again
 
 Kind = Literal[

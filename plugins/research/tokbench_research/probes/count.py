@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.spans import cut_patterns, find_spans, touches
+from tokbench.measuring.spans import touches
 from tokbench.plugin import HasSpecialTokens, decode_batch, from_lists
-from tokbench.plugin.metrics import EncodedShard
+from tokbench.plugin.metrics import EncodedShard, cut_patterns, find_spans
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, prompt_ids
 from tokbench.tokenizers.contract import EncodesWithSpecial
 from tokbench_research import Counts, encoded_again

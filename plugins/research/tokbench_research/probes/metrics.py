@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.sums import merged
 from tokbench.plugin import HasSpecialTokens
 from tokbench.plugin.metrics import (
     TOKEN_PLACES,
@@ -158,7 +157,7 @@ class Probes(SummedMetric):
         return ProbeState(Sums.of(encoded.shard, **counts), ways_of_dates(encoded) if group == "dates" else Counter())
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        known = {name: merged(states, name, WHOLE) for name in states.tokenizers}
+        known = {name: states.merged(name, WHOLE) for name in states.tokenizers}
         return CorpusOutcome({(name, WHOLE): _values(state) for name, state in known.items() if state})
 
 

@@ -19,7 +19,7 @@ from tokbench_plugins.bpe.recovery.canonical import not_built, not_merged
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Merge
-from tokbench_plugins.sentencepiece.proto import Piece, PieceType
+from tokbench_plugins.sentencepiece.proto import ModelPiece, PieceType
 
 _ELSEWHERE: Final = "save it as tokenizer.json"
 
@@ -124,7 +124,7 @@ def check_format(name: str, parts: Parts) -> None:
         check(parts)
 
 
-def built_pieces(pieces: Sequence[Piece]) -> list[int]:
+def built_pieces(pieces: Sequence[ModelPiece]) -> list[int]:
     """Return the pieces that merges may build, the highest score first, and of equal ones the shortest."""
     texts = (piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED)
     defined = SpecialTokens({text: i for i, text in enumerate(filter(None, texts))})
@@ -133,7 +133,7 @@ def built_pieces(pieces: Sequence[Piece]) -> list[int]:
     return sorted(merged, key=lambda i: (-pieces[i].score, len(pieces[i].text)))
 
 
-def merges_of_halves(pieces: Sequence[Piece]) -> list[Merge]:
+def merges_of_halves(pieces: Sequence[ModelPiece]) -> list[Merge]:
     """Return each way to make a piece of two, the highest score first; of equal scores the lowest id."""
     ids = {piece.text: i for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL}
     halves = ((i, text[:at], text[at:]) for text, i in ids.items() for at in range(1, len(text)))
@@ -141,7 +141,7 @@ def merges_of_halves(pieces: Sequence[Piece]) -> list[Merge]:
     return sorted(known, key=lambda merge: (-pieces[merge[2]].score, merge[2]))
 
 
-def _pieces_are_used(pieces: Sequence[Piece]) -> None:
+def _pieces_are_used(pieces: Sequence[ModelPiece]) -> None:
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
     if unused:
         raise ValueError(
@@ -149,7 +149,7 @@ def _pieces_are_used(pieces: Sequence[Piece]) -> None:
         )
 
 
-def _characters_are_pieces(pieces: Sequence[Piece]) -> None:
+def _characters_are_pieces(pieces: Sequence[ModelPiece]) -> None:
     known = {piece.text for piece in pieces if piece.type is PieceType.NORMAL}
     for i in built_pieces(pieces):
         if missing := [char for char in pieces[i].text if char not in known]:
@@ -159,7 +159,7 @@ def _characters_are_pieces(pieces: Sequence[Piece]) -> None:
             )
 
 
-def _scores_decide(pieces: Sequence[Piece]) -> None:
+def _scores_decide(pieces: Sequence[ModelPiece]) -> None:
     """Refuse equal scores, but of runs of one character, as the runs of spaces of Llama and Mistral have them."""
     for before, i in pairwise(built_pieces(pieces)):
         text, score, _ = pieces[i]
@@ -170,7 +170,7 @@ def _scores_decide(pieces: Sequence[Piece]) -> None:
             )
 
 
-def _pieces_are_built(pieces: Sequence[Piece]) -> None:
+def _pieces_are_built(pieces: Sequence[ModelPiece]) -> None:
     """Refuse pieces that no merge builds beside user-defined ones, for which 'ignore_merges' looks up every chunk."""
     if all(piece.type is not PieceType.USER_DEFINED for piece in pieces):
         return
@@ -183,14 +183,14 @@ def _pieces_are_built(pieces: Sequence[Piece]) -> None:
         )
 
 
-PIECES_NEEDED: Final[Mapping[str, Sequence[Callable[[Sequence[Piece]], None]]]] = {
+PIECES_NEEDED: Final[Mapping[str, Sequence[Callable[[Sequence[ModelPiece]], None]]]] = {
     "merges": (_pieces_are_used, _characters_are_pieces, _scores_decide),
     "tokenizer.json": (_pieces_are_used, _characters_are_pieces, _scores_decide, _pieces_are_built),
     "tokenizer.json without merges": (_pieces_are_used,),
 }
 
 
-def check_pieces(name: str, pieces: Sequence[Piece]) -> None:
+def check_pieces(name: str, pieces: Sequence[ModelPiece]) -> None:
     """Check that the pieces of a SentencePiece model can be listed as merges, or written as ``tokenizer.json``.
 
     Raises:

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tokbench import plugin
-from tokbench_plugins.bpe.fast.parallel import count_in_processes
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import Tie, Vocabulary, count_in_processes
 from tokbench_trainers.adaptation.prune import Pruned, prune
 from tokbench_trainers.extend import MergeRule, extend
 

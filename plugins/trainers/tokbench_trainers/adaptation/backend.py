@@ -9,11 +9,15 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import BPETokenizer
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.special import SPECIAL_OPTION
+from tokbench_plugins.bpe import (
+    BULK_ENGINE,
+    SPECIAL_OPTION,
+    BPETokenizer,
+    BulkEngine,
+    CorpusDigest,
+    Tie,
+    TrainingRecord,
+)
 from tokbench_plugins.tokbench_bpe.vocabulary import FileOptions, load_vocabulary
 from tokbench_trainers.adaptation.adapt import AdaptationPlan, adapt
 

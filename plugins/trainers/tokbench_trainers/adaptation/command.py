@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.command import common_options, examples, say
-from tokbench.terminal.options import log_option, show_traceback
+from tokbench.command import common_options, examples, log_option, say
 
 if TYPE_CHECKING:
-    from tokbench.foundation.display import Log
+    from tokbench.command import Log
     from tokbench_trainers.adaptation.job import AdaptedTokenizer
 
 _UNUSED: Final = "unused"
@@ -76,19 +74,15 @@ def adapt(
     Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
     """
     from tokbench import plugin
-    from tokbench.config.validate import validate_options
-    from tokbench.foundation.display import progress_shown
-    from tokbench.registry.plugins import load_registry
+    from tokbench.command import texts_by_group
     from tokbench_trainers.adaptation.job import Adaptation, adapt_to_texts
 
-    source = load_registry().corpora.get("text")
-    texts = source.open(validate_options(source.options, {"path": text, "document": document}, "--text"))
-    with progress_shown(log) as progress:
-        adapted = adapt_to_texts(tokenizer, texts, output, Adaptation(add, remove, formats), progress)
+    texts = [one for documents in texts_by_group(text, document).values() for one in documents]
+    adapted = adapt_to_texts(tokenizer, texts, output, Adaptation(add, remove, formats), log)
     if isinstance(adapted, plugin.Failure):
-        show_traceback(adapted.reason, adapted.traceback)
-        say(f"error: {adapted.reason}", err=True)
-        sys.exit(1)
+        error = plugin.BackendError(adapted.reason)
+        error.add_note(adapted.traceback)
+        raise error
     _print(adapted, add)
 
 

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tokbench import plugin
-from tokbench.config.model import Limits
-from tokbench.corpus.contract import Source
-from tokbench.corpus.corpus import Corpus, feed
-from tokbench.engine.folder import make_folder
-from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.pool import WorkerDied
-from tokbench.engine.workers.worker import WorkerContext
-from tokbench.foundation.files import write_atomically
-from tokbench.plugin.metrics import Job
-from tokbench.registry.plugins import load_registry
-from tokbench.registry.tokenizer_names import Grammar
-from tokbench.segmentation.segment import NamedTokenizers
+from tokbench import load, plugin
+from tokbench.command import session
+from tokbench.plugin.report import csv_text
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench_plugins.bpe.vocabulary import Merge
 from tokbench_trainers.adaptation.adapt import AdaptationPlan, adapt
+
+if TYPE_CHECKING:
+    from tokbench.command import Log
 
 _UNFIT_FOR_FILES: Final = re.compile(r"[^\w.+-]+")
 
-_PREFERRED: Final = frozenset({"naive_bpe", "parity_bpe", "regex_bpe", "superbpe", "tokbench_bpe"})
+_PREFERRED: Final = ("naive_bpe", "parity_bpe", "regex_bpe", "superbpe", "tokbench_bpe")
 """Of the backends that load a file or a published name, these give tokenizers that can be adapted."""
 
 _FIFTH: Final = 5
@@ -91,68 +82,53 @@ class Adaptation(NamedTuple):
     formats: Sequence[str] = ("huggingface",)
 
 
-@dataclass(frozen=True)
-class AdaptTokenizer(Job):
-    """Fit a tokenizer to the feed ``text``, and write it; the answer is :class:`AdaptedTokenizer`, or the failure."""
+def adapted_tokenizer(
+    tokenizer: Any, texts: Iterable[str], progress: Callable[[int, int], None], asked: Adaptation, stem: Path
+) -> AdaptedTokenizer:
+    """Fit a tokenizer to texts, and write it; its name is left empty.
 
-    name: str
-    asked: Adaptation
-    stem: Path
+    Raises:
+        plugin.InputError: it is not plain byte-level BPE, or has no such format.
+    """
+    tokenizer = _in_own_engine(tokenizer)
+    if not isinstance(tokenizer, BPETokenizer) or tokenizer.python_only:
+        raise plugin.InputError("cannot be adapted: it is not plain byte-level BPE; give tokbench_bpe:FILE")
+    exports = tokenizer.exports
+    if unknown := [form for form in asked.formats if form not in exports]:
+        message = f"cannot be written as {unknown[0]!r}; {plugin.did_you_mean(unknown[0], exports)}"
+        raise plugin.InputError(message)
+    texts = list(texts)
+    held_out = texts[_FIFTH - 1 :: _FIFTH]
+    fitted = [text for number, text in enumerate(texts, 1) if number % _FIFTH]
+    plan = AdaptationPlan(tokenizer.vocab_size, asked.add, asked.remove)
+    adapted = adapt(tokenizer.vocabulary, tokenizer.pattern, fitted, plan, progress)
 
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return (self.name,)
+    def after(left_out: int) -> BPETokenizer:
+        merges = adapted.vocabulary.merges
+        vocabulary = replace(adapted.vocabulary, merges=merges[: len(merges) - left_out])
+        return BPETokenizer(vocabulary, tokenizer.pattern, tokenizer.special_tokens, engine=tokenizer.engine)
 
-    def run(self, context: WorkerContext) -> Iterator[AdaptedTokenizer | plugin.Failure]:
-        with plugin.doing("adapting", tokenizer=self.name, place="to the text"):
-            yield plugin.attempt(lambda: self._adapt(context))
-
-    def _adapt(self, context: WorkerContext) -> AdaptedTokenizer:
-        tokenizer = _in_own_engine(context.tokenizer(self.name))
-        if not isinstance(tokenizer, BPETokenizer) or tokenizer.python_only:
-            message = "cannot be adapted: it is not plain byte-level BPE; give tokbench_bpe:FILE"
-            raise plugin.InputError([plugin.Problem(self.name, message)])
-        exports = tokenizer.exports
-        if unknown := [form for form in self.asked.formats if form not in exports]:
-            message = f"cannot be written as {unknown[0]!r}; {plugin.did_you_mean(unknown[0], exports)}"
-            raise plugin.InputError([plugin.Problem(self.name, message)])
-        texts = list(context.texts("text"))
-        held_out = texts[_FIFTH - 1 :: _FIFTH]
-        fitted = [text for number, text in enumerate(texts, 1) if number % _FIFTH]
-        adapted = adapt(
-            tokenizer.vocabulary,
-            tokenizer.pattern,
-            fitted,
-            AdaptationPlan(tokenizer.vocab_size, self.asked.add, self.asked.remove),
-            lambda done, total: context.progress("adding tokens", done, total),
-        )
-
-        def after(left_out: int) -> BPETokenizer:
-            merges = adapted.vocabulary.merges
-            vocabulary = replace(adapted.vocabulary, merges=merges[: len(merges) - left_out])
-            return BPETokenizer(vocabulary, tokenizer.pattern, tokenizer.special_tokens, engine=tokenizer.engine)
-
-        added, gone = len(adapted.tokens_adding) - 1, len(adapted.removed)
-        encoders = {0: tokenizer} | {gone + k: after(added - k) for k in shown_steps(added)}
-        if self.asked.remove is None and any(tokenizer.encode(text) != encoders[gone].encode(text) for text in fitted):
-            raise plugin.BackendError("removing unused tokens changed the ids of a text; nothing is written")
-        files = tuple(Path(f"{self.stem}{exports[form]}") for form in self.asked.formats)
-        for form, path in zip(self.asked.formats, files, strict=True):
-            after(0).export(form, path)
-        rows = Path(f"{self.stem}.rows.json")
-        write_atomically(rows, json.dumps(rows_before(adapted.vocabulary.merges[-added:] if added else ())).encode())
-        return AdaptedTokenizer(
-            name=self.name,
-            vocab_size=tokenizer.vocab_size,
-            n_bytes=adapted.n_bytes,
-            removed=tuple(adapted.removed),
-            tokens_removing=tuple(adapted.tokens_removing),
-            tokens_adding=tuple(adapted.tokens_adding),
-            files=(*files, rows),
-            held_out_bytes=sum(len(text.encode()) for text in held_out),
-            held_out={step: encoder.encode_batch(held_out).ids.size for step, encoder in encoders.items()},
-            same_ids=len(fitted) if self.asked.remove is None else None,
-        )
+    added, gone = len(adapted.tokens_adding) - 1, len(adapted.removed)
+    encoders = {0: tokenizer} | {gone + k: after(added - k) for k in shown_steps(added)}
+    if asked.remove is None and any(tokenizer.encode(text) != encoders[gone].encode(text) for text in fitted):
+        raise plugin.BackendError("removing unused tokens changed the ids of a text; nothing is written")
+    files = tuple(Path(f"{stem}{exports[form]}") for form in asked.formats)
+    for form, path in zip(asked.formats, files, strict=True):
+        after(0).export(form, path)
+    rows = Path(f"{stem}.rows.json")
+    plugin.write_atomically(rows, json.dumps(rows_before(adapted.vocabulary.merges[-added:] if added else ())).encode())
+    return AdaptedTokenizer(
+        name="",
+        vocab_size=tokenizer.vocab_size,
+        n_bytes=adapted.n_bytes,
+        removed=tuple(adapted.removed),
+        tokens_removing=tuple(adapted.tokens_removing),
+        tokens_adding=tuple(adapted.tokens_adding),
+        files=(*files, rows),
+        held_out_bytes=sum(len(text.encode()) for text in held_out),
+        held_out={step: encoder.encode_batch(held_out).ids.size for step, encoder in encoders.items()},
+        same_ids=len(fitted) if asked.remove is None else None,
+    )
 
 
 def shown_steps(added: int) -> list[int]:
@@ -164,7 +140,7 @@ def shown_steps(added: int) -> list[int]:
     return sorted({0, added, *(k for power in range(9) for first in (1, 2, 5) if (k := first * 10**power) < added)})
 
 
-def rows_before(added: Iterable[Merge]) -> dict[int, list[int]]:
+def rows_before(added: Iterable[tuple[int, int, int]]) -> dict[int, list[int]]:
     """Return for each new id the ids that its text was before, from which a model's new row can be made.
 
     >>> rows_before([(108, 111, 300), (300, 119, 301)])
@@ -180,19 +156,13 @@ def _in_own_engine(tokenizer: Any) -> Any:
     """Return the tokenizer of a tokenizer.json in tokbench's engine; others as they are."""
     if isinstance(tokenizer, BPETokenizer) or getattr(tokenizer, "file_suffix", "") != ".tokenizer.json":
         return tokenizer
-    spec: Any = load_registry().backends.get("tokbench_bpe")
     with tempfile.TemporaryDirectory() as folder:
         tokenizer.save(path := Path(folder, "tokenizer.json"))
-        return spec.load(spec.load_options(path=path))
+        return load(f"tokbench_bpe:{path}")
 
 
 def adapt_to_texts(
-    name: str,
-    texts: Source,
-    folder: Path,
-    asked: Adaptation,
-    progress: plugin.Progress,
-    workers: int = 1,
+    name: str, texts: Iterable[str], folder: Path, asked: Adaptation, log: Log = "none"
 ) -> AdaptedTokenizer | plugin.Failure:
     """Fit a tokenizer to texts, and write it with a table of every step.
 
@@ -201,35 +171,22 @@ def adapt_to_texts(
         texts: the texts.
         folder: where to write.
         asked: what to add, to remove and to write.
-        progress: called with every step.
-        workers: 1 to isolate the tokenizer in a process; 0 to run it in this one.
+        log: how progress is shown.
 
     Raises:
-        plugin.InputError: the tokenizer or the texts cannot be had, or the folder cannot be written.
+        plugin.InputError: the tokenizer or the texts cannot be had.
     """
-    preferring = Grammar(load_registry(), wanted=lambda spec: spec.name in _PREFERRED)
-    loaded = str(preferring.resolve(name))
-    named = NamedTokenizers([loaded], None)
-    corpus = Corpus("text", texts)
-    corpus.survey()
-    make_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     stem = folder / f"{_UNFIT_FOR_FILES.sub('-', name).strip('-')}-adapted"
-    with Executor(workers).pool(Limits(), progress) as pool:
-        named.open(pool, None)
-        answer = pool.ask(AdaptTokenizer(loaded, asked, stem), lambda: {"text": feed(corpus.training_text())})
-    if isinstance(answer, WorkerDied):
-        return answer.failure
+    with session([name], prefer=_PREFERRED, log=log) as ready:
+        answer = ready.ask(partial(adapted_tokenizer, asked=asked, stem=stem), "adding tokens", texts)[name]
     if isinstance(answer, plugin.Failure):
         return answer
-    adapted: AdaptedTokenizer = answer
     table = Path(f"{stem}.csv")
-    write_atomically(table, _table(adapted).encode())
-    return replace(adapted, name=name, files=(*adapted.files, table))
+    plugin.write_atomically(table, _table(answer).encode())
+    return replace(answer, name=name, files=(*answer.files, table))
 
 
 def _table(adapted: AdaptedTokenizer) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CURVE)
-    writer.writerows((step, rows, tokens, f"{value:.6f}") for step, rows, tokens, value in adapted.steps())
-    return text.getvalue()
+    steps = ((step, rows, tokens, f"{value:.6f}") for step, rows, tokens, value in adapted.steps())
+    return csv_text(CURVE, steps)

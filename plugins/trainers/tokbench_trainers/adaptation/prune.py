@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from tokbench_plugins.bpe import Pair
-from tokbench_plugins.bpe.fast.encode import merge_ids
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import Pair, Vocabulary, merge_ids
 
 
 class Pruned(NamedTuple):

@@ -13,7 +13,7 @@ _LONGEST: Final = 20
 """Characters of a split that has no name."""
 
 
-class Standing(NamedTuple):
+class MixtureStanding(NamedTuple):
     """A vocabulary among all of its size."""
 
     name: str
@@ -33,7 +33,7 @@ class Standing(NamedTuple):
     """No other is better in one and at least as good in the other."""
 
 
-def standings(block: Mixtures, size: int) -> list[Standing]:
+def standings(block: Mixtures, size: int) -> list[MixtureStanding]:
     """Return the vocabularies of a size, the fewest tokens over all text first."""
     rows = [row for row in block.rows if row.vocab_size == size]
     several = len({row.pattern for row in block.rows}) > 1
@@ -44,7 +44,7 @@ def standings(block: Mixtures, size: int) -> list[Standing]:
     worst = [max(more, key=lambda name: more[name]) for more in behind]
     points = [(all_text, more[name]) for all_text, more, name in zip(overall, behind, worst, strict=True)]
     ranking = [
-        Standing(
+        MixtureStanding(
             name=f"{row.mixture}, {cut(row.pattern, _LONGEST)}" if several else row.mixture,
             row=row,
             bytes_per_token=1 / overall[k],

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE
+from tokbench_plugins.bpe import FIRST_MERGE, Tie
 
 Share = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

@@ -11,7 +11,7 @@ from tokbench_trainers.mixtures.options import MixturesStudy
 
 if TYPE_CHECKING:
     from tokbench.measuring.plan import Plan
-    from tokbench.report.section import SectionSpec
+    from tokbench.plugin.report import SectionSpec
 
 
 def run(context: StudyContext, options: MixturesStudy) -> Outcome:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tokbench.plugin.report import CellTables, Column, Heading, Node, Paragraph, Row, Section, Table
+from tokbench.plugin.report import CellTables, Column, Heading, Node, Paragraph, Row, Section, SectionSpec, Table
 from tokbench.plugin.report import TextCell as Cell
 from tokbench.report.answer.line import CONFIDENCE, AnswerLine
 from tokbench.report.answer.words import megabytes, percent
-from tokbench.report.section import SectionSpec
 from tokbench_trainers.mixtures.block import MIXTURES, Mixtures
-from tokbench_trainers.mixtures.front import Standing, sizes_of, standings
+from tokbench_trainers.mixtures.front import MixtureStanding, sizes_of, standings
 
 _EXPLANATION: Final = (
     "A vocabulary was trained on each mixture of languages, and every text was measured with it. A mixture is a "
@@ -63,7 +62,7 @@ def mixtures_answer(tables: CellTables) -> Iterator[AnswerLine]:
         yield AnswerLine(CONFIDENCE, (few,))
 
 
-def _sentence(ranking: Sequence[Standing]) -> str:
+def _sentence(ranking: Sequence[MixtureStanding]) -> str:
     fewest, fair = ranking[0], min(ranking, key=lambda standing: standing.worst_more)
     if not fair.worst_more:
         return f"{fair.name} is best for every language."
@@ -77,11 +76,11 @@ def _sentence(ranking: Sequence[Standing]) -> str:
     return f"{fair.name} is best for the worst language: {loss}, {cost} (there {_worst(fewest)})."
 
 
-def _worst(standing: Standing) -> str:
+def _worst(standing: MixtureStanding) -> str:
     return f"{standing.worst} +{percent(standing.worst_more)}"
 
 
-def _table(ranking: Sequence[Standing], heading: str) -> Table:
+def _table(ranking: Sequence[MixtureStanding], heading: str) -> Table:
     rows = []
     for standing in ranking:
         look, row = "best" * standing.on_front, standing.row
@@ -97,7 +96,7 @@ def _table(ranking: Sequence[Standing], heading: str) -> Table:
     return Table(f"{heading}, the fewest over all text first", _COLUMNS, rows, label=heading)
 
 
-def _by_language(block: Mixtures, leading: Sequence[Standing], heading: str) -> Table:
+def _by_language(block: Mixtures, leading: Sequence[MixtureStanding], heading: str) -> Table:
     columns = [
         Column("language", sort="ascending"),
         *(Column(standing.name, numeric=True, sort="descending") for standing in leading),

@@ -12,11 +12,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from tokbench import plugin
 from tokbench.measuring.job import JobContext
 from tokbench.plugin.metrics import AskedJobs, Job, Kept, Outcome, StudyContext
+from tokbench_plugins.bpe import FIRST_MERGE, Tie, Vocabulary, pattern_name
 from tokbench_plugins.bpe.compiled.encode import count_tokens
 from tokbench_plugins.bpe.compiled.train import train_counts
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.patterns import pattern_name
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 from tokbench_trainers.mixtures.block import MixtureRow, Mixtures
 from tokbench_trainers.mixtures.languages import LanguageCounts, LanguageTable, read_languages
 from tokbench_trainers.mixtures.mixing import mix, shares_of

@@ -10,7 +10,7 @@ from typing import Final
 
 from tokbench import plugin
 from tokbench.plugin.metrics import StudyProblem
-from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
+from tokbench_plugins.bpe import pattern_name, resolve_pattern
 from tokbench_plugins.counts.facts import read_facts
 from tokbench_plugins.counts.merge import available_memory, engine, has_order
 from tokbench_trainers.mixtures.languages import LanguageTable

@@ -10,9 +10,17 @@ from typing import Final
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, Pair
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import BPELoadOptions, check_split, load_saved, saved_files
+from tokbench_plugins.bpe import (
+    FIRST_MERGE,
+    BPELoadOptions,
+    BPETokenizer,
+    CorpusDigest,
+    Pair,
+    TrainingRecord,
+    load_saved,
+    saved_files,
+)
+from tokbench_plugins.bpe.backend import check_split
 from tokbench_plugins.bpe.engines import check_engine
 from tokbench_plugins.regex_bpe import RegexBPETrainOptions
 from tokbench_trainers.parity.rule import ParityRule

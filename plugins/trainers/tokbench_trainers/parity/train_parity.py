@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Pair
-from tokbench_plugins.bpe.fast.train import LinkedText
-from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe import FIRST_MERGE, LinkedText, Pair, Tie
 from tokbench_trainers.parity.rule import ParityRule
 
 _REPORTS: Final = 200  # calls of ``progress``, about

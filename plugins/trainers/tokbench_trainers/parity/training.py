@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple, Unpack
 
 from tokbench import plugin
 from tokbench.tokenizers.backend import GroupedText
-from tokbench_plugins.bpe import FIRST_MERGE, Pair, train
-from tokbench_plugins.bpe.artefact import CorpusDigest
+from tokbench_plugins.bpe import FIRST_MERGE, CorpusDigest, Pair, train
 from tokbench_plugins.bpe.engines import TrainSettings
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_trainers.parity.rule import ParityRule

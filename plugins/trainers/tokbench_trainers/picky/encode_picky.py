@@ -14,7 +14,7 @@ from typing import Final
 
 from tokbench_plugins.bpe import FIRST_MERGE
 from tokbench_plugins.bpe.fast.encode import ChunkEncoder
-from tokbench_trainers.picky.events import Event
+from tokbench_trainers.picky.events import PickyEvent
 
 _GONE: Final = -1
 _END: Final = -2
@@ -29,7 +29,7 @@ class PickyEncoder(ChunkEncoder):
     [256, 32, 97, 98]
     """
 
-    def __init__(self, events: Sequence[Event], pattern: str | None, final_ids: dict[int, int]) -> None:
+    def __init__(self, events: Sequence[PickyEvent], pattern: str | None, final_ids: dict[int, int]) -> None:
         super().__init__(pattern)
         self._events = events
         self._turns: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)

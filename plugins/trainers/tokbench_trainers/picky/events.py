@@ -19,7 +19,7 @@ from typing import NamedTuple
 from tokbench_plugins.bpe import Pair
 
 
-class Event(NamedTuple):
+class PickyEvent(NamedTuple):
     """A merge or a removal.
 
     Ids are the ids of training: 0 to 255 are the bytes, and each new string of bytes gets the next one.

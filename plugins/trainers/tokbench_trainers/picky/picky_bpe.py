@@ -10,15 +10,22 @@ from typing import Any
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Pair, read_artefact, token_bytes_of
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import saved_files
-from tokbench_plugins.bpe.fast.parallel import count_in_processes
-from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError
-from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import (
+    FIRST_MERGE,
+    CorpusDigest,
+    Merges,
+    Pair,
+    SpecialTokens,
+    TrainingRecord,
+    Vocabulary,
+    count_in_processes,
+    read_artefact,
+    saved_files,
+)
+from tokbench_plugins.bpe.recovery.order import NoMergesError
+from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_trainers.picky.encode_picky import PickyEncoder
-from tokbench_trainers.picky.events import Event
+from tokbench_trainers.picky.events import PickyEvent
 from tokbench_trainers.picky.train_picky import train_picky
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 
@@ -46,7 +53,7 @@ class PickyEvents:
     ([(97, 98), (256, 99)], [b'ab', b'abc'], 256, False)
     """
 
-    events: Sequence[Event]
+    events: Sequence[PickyEvent]
 
     @cached_property
     def halves(self) -> list[Pair]:
@@ -117,7 +124,7 @@ def read_events(written: Sequence[Any]) -> PickyEvents:
     """
     tokens = token_bytes_of(())
     present = set(range(FIRST_MERGE))
-    events: list[Event] = []
+    events: list[PickyEvent] = []
     for number, given in enumerate(written):
         match given:
             case [[int(left), int(right)], [int(made)]] if (
@@ -135,7 +142,7 @@ def read_events(written: Sequence[Any]) -> PickyEvents:
                 present.remove(token)
             case _:
                 raise ValueError(f"event {number} is {given!r}, not a merge or a removal of ids that exist")
-        events.append(Event(tuple(given[0]), tuple(given[1])))
+        events.append(PickyEvent(tuple(given[0]), tuple(given[1])))
     return PickyEvents(events)
 
 

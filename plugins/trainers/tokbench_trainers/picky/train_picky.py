@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Pair
-from tokbench_plugins.bpe.fast.train import EMPTY, LinkedText
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_trainers.picky.events import Event, parts_of
+from tokbench_plugins.bpe import FIRST_MERGE, LinkedText, Pair, Tie
+from tokbench_plugins.bpe.fast.train import EMPTY
+from tokbench_trainers.picky.events import PickyEvent, parts_of
 
 _REPORTS = 200  # calls of ``progress``, about
 
@@ -25,7 +24,7 @@ def train_picky(
     threshold: float,
     tie: Tie = "first",
     progress: plugin.TrainProgress = plugin.silent,
-) -> list[Event]:
+) -> list[PickyEvent]:
     """Train on counted chunks.
 
     >>> for event in train_picky({"abc": 2}, 258, 0.9):
@@ -39,7 +38,7 @@ def train_picky(
     id_of = {token: token_id for token_id, token in enumerate(tokens)}
     halves: dict[int, Pair] = {}
     present = set(range(FIRST_MERGE))
-    events: list[Event] = []
+    events: list[PickyEvent] = []
     total = vocab_size - FIRST_MERGE
     stride = max(1, total // _REPORTS)
     while len(present) < vocab_size and (pair := text.pop_best()) is not None:
@@ -51,13 +50,13 @@ def train_picky(
         occurrences = {half: text.occurrences[half] for half in pair}
         times = text.merge(pair, made)
         present.add(made)
-        events.append(Event(pair, (made,)))
+        events.append(PickyEvent(pair, (made,)))
         for half, before in occurrences.items():
             if half >= FIRST_MERGE and times / before >= threshold:
                 present.remove(half)
                 parts = parts_of(half, halves, present)
                 text.split(half, parts, [len(tokens[part]) for part in parts])
-                events.append(Event((half,), parts))
+                events.append(PickyEvent((half,), parts))
         if len(events) % stride == 0:
             progress(len(present) - FIRST_MERGE, total)
     progress(len(present) - FIRST_MERGE, len(present) - FIRST_MERGE)

@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Encoder, Pair, read_artefact
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import saved_files
-from tokbench_plugins.bpe.fast.encode import merge_ids
-from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import (
+    FIRST_MERGE,
+    CorpusDigest,
+    Encoder,
+    Pair,
+    SpecialTokens,
+    TrainingRecord,
+    Vocabulary,
+    merge_ids,
+    read_artefact,
+    saved_files,
+)
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 from tokbench_trainers.superwords.train_boundless import train_boundless

@@ -12,12 +12,21 @@ from typing import Annotated, Any, NamedTuple, Unpack
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, Pair, resolve_pattern, train
-from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
-from tokbench_plugins.bpe.backend import BPELoadOptions, load_saved, saved_files
+from tokbench_plugins.bpe import (
+    FIRST_MERGE,
+    BPELoadOptions,
+    BPETokenizer,
+    CorpusDigest,
+    Pair,
+    TrainingRecord,
+    Vocabulary,
+    count_in_processes,
+    load_saved,
+    resolve_pattern,
+    saved_files,
+    train,
+)
 from tokbench_plugins.bpe.engines import TrainSettings
-from tokbench_plugins.bpe.fast.parallel import count_in_processes
-from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.regex_bpe import RegexBPETrainOptions
 from tokbench_trainers.extend import MergeRule, extend
 from tokbench_trainers.ruled import special_behind

@@ -14,9 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Encoder, Pair, Splitter
-from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe import FIRST_MERGE, Encoder, Pair, Splitter, Tie, Vocabulary
 from tokbench_trainers.continued import DisjointText
 from tokbench_trainers.extend import MergeRule, extend
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like

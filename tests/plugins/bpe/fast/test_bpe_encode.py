@@ -5,9 +5,10 @@ from bpe_texts import SPLITS, TEXT, made_by_hand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, Splitter, token_bytes_of, train
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, Splitter, train
 from tokbench_plugins.bpe.fast import encode
 from tokbench_plugins.bpe.literal import encode_literally
+from tokbench_plugins.bpe.vocabulary import token_bytes_of
 
 # Without a split one chunk, longer than those whose ranks are scanned.
 LONG = st.lists(st.sampled_from(["a", "b", "ab", "aab", "é", "🙂"]), min_size=257, max_size=600).map("".join)

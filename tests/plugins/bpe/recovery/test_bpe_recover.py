@@ -9,11 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tokbench.foundation.store import open_store
-from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, token_bytes_of, train
+from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, train
 from tokbench_plugins.bpe.recovery import recover as recovery
 from tokbench_plugins.bpe.recovery.recover import recover, vocabulary_of_ranks
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
 from tokbench_plugins.bpe.recovery.stored import recovered_once
+from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_plugins.tokbench_bpe.vocabulary import ranks_of_encoding
 
 BYTES = {bytes([byte]): byte for byte in range(256)}

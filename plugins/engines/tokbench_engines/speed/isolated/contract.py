@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from tokbench.tokenizers.contract import Tokenizer
+from tokbench.plugin import Tokenizer
 
 if TYPE_CHECKING:
-    from tokbench.foundation.failures import Failure
+    from tokbench.plugin import Failure
     from tokbench.plugin.metrics import Outcome
 
 

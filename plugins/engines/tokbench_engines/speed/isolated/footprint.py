@@ -16,7 +16,7 @@ from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.memory import begin_memory_peak, memory_peak, resident_memory
 from tokbench.plugin import Options, Tokenizer, encode_batch
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, Outcome
-from tokbench.studies.speed.contender import Place
+from tokbench.plugin.timing import Place
 from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 _LEAST_SIZES: Final = 2

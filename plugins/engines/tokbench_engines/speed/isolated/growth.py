@@ -19,8 +19,7 @@ from pydantic import Field
 from tokbench.foundation.failures import tracebacks
 from tokbench.plugin import Options, Tokenizer
 from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, Outcome, student_t
-from tokbench.studies.speed.contender import Place
-from tokbench.studies.speed.timing import quiet
+from tokbench.plugin.timing import Place, quiet
 from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]
@@ -92,7 +91,7 @@ def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
     return "".join(random.Random(seed).choices(letters, k=round(n_bytes / width)))  # noqa: S311 - no secret
 
 
-class Line(NamedTuple):
+class GrowthLine(NamedTuple):
     """Through the logarithms of sizes and times."""
 
     exponent: float
@@ -122,7 +121,7 @@ class TimedSize(NamedTuple):
     """Whether the backend worked around its library."""
 
 
-def line_of(sizes: Sequence[TimedSize]) -> Line:
+def line_of(sizes: Sequence[TimedSize]) -> GrowthLine:
     """Fit least squares on logarithms of bytes and CPU seconds, or the clock's if the engine works elsewhere.
 
     >>> line_of([TimedSize(1000, 0.001, 0.001), TimedSize(4000, 0.016, 0.016)]).exponent.__round__(3)
@@ -135,10 +134,10 @@ def line_of(sizes: Sequence[TimedSize]) -> Line:
     slope = float(x @ y / (x @ x))
     freedom = len(points) - 2
     if freedom < _LEAST_FREEDOM:
-        return Line(slope, None, None)
+        return GrowthLine(slope, None, None)
     rest = y - y.mean() - slope * x
     reach = student_t(freedom) * float(np.sqrt(rest @ rest / freedom / (x @ x)))
-    return Line(slope, slope - reach, slope + reach)
+    return GrowthLine(slope, slope - reach, slope + reach)
 
 
 class Growth:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
+from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.plain_values import plain
 from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.measuring.study import NoNumber, absent_cells, joined, plain_outcome
-from tokbench.plugin import Options
+from tokbench.plugin import Failure, Options, attempt, doing
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Job, MetricFamily, Outcome, StudyContext
 from tokbench.tokenizers.contract import WarmsUp
 from tokbench_engines.speed.isolated.contract import IsolatedMetric, StepAnswers, TrainedIn

@@ -15,7 +15,7 @@ _TWO = 2
 _WORD_END = regex.compile(r"(?w)\b")
 
 
-class Cut(NamedTuple):
+class AppendCut(NamedTuple):
     """A text cut in two."""
 
     context: str
@@ -23,7 +23,7 @@ class Cut(NamedTuple):
     """From the cut to the end of its word."""
 
 
-def cuts_of(text: str, count: int) -> list[Cut]:
+def cuts_of(text: str, count: int) -> list[AppendCut]:
     """Cut at random characters, which depend only on the text; leave out cuts without context.
 
     White space before the cut belongs to the continuation, as in evaluation harnesses.
@@ -42,7 +42,7 @@ def cuts_of(text: str, count: int) -> list[Cut]:
         first = next((k for k in range(start, len(text)) if not text[k].isspace()), len(text) - 1)
         word_end = _WORD_END.search(text, first + 1)
         if start:
-            cuts.append(Cut(text[:start], text[start : word_end.start() if word_end else len(text)]))
+            cuts.append(AppendCut(text[:start], text[start : word_end.start() if word_end else len(text)]))
     return cuts
 
 
@@ -61,16 +61,16 @@ def is_empty(context: Sequence[int], whole: Sequence[int]) -> bool:
     return len(whole) <= len(context)
 
 
-class Windows(NamedTuple):
+class AppendWindows(NamedTuple):
     """How many ids appends changed."""
 
     counts: Mapping[int, int]
 
-    def __add__(self, other: Windows) -> Windows:  # type: ignore[override]
+    def __add__(self, other: AppendWindows) -> AppendWindows:  # type: ignore[override]
         counts = dict(self.counts)
         for changed, times in other.counts.items():
             counts[changed] = counts.get(changed, 0) + times
-        return Windows(counts)
+        return AppendWindows(counts)
 
     @property
     def appends(self) -> int:
@@ -90,7 +90,7 @@ class Windows(NamedTuple):
         return changed
 
 
-def append_windows(text: str, cuts: Sequence[Cut], encode: Callable[[str], Sequence[int]]) -> Windows:
+def append_windows(text: str, cuts: Sequence[AppendCut], encode: Callable[[str], Sequence[int]]) -> AppendWindows:
     """Append the rest of the text to the text before each cut."""
     whole = encode(text)
-    return Windows(dict(Counter(changed_ids(encode(cut.context), whole) for cut in cuts)))
+    return AppendWindows(dict(Counter(changed_ids(encode(cut.context), whole) for cut in cuts)))

@@ -25,7 +25,7 @@ from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
 from tokbench.tokenizers.contract import EncodesChat
 from tokbench_research import encoded_again
 from tokbench_research.capabilities import DecodesStream, ReportsSpans
-from tokbench_research.metrics.drift.appends import Cut, Windows, append_windows, cuts_of, is_empty
+from tokbench_research.metrics.drift.appends import AppendCut, AppendWindows, append_windows, cuts_of, is_empty
 from tokbench_research.metrics.drift.conversations import Conversation, conversation
 from tokbench_research.metrics.drift.shown import spans_of, stream_of
 from tokbench_research.metrics.drift.turns import OWN, all_turns, joins
@@ -45,7 +45,7 @@ class DriftState(NamedTuple):
     """The state of a group."""
 
     sums: Sums
-    windows: Windows
+    windows: AppendWindows
 
     def __add__(self, other: DriftState) -> DriftState:  # type: ignore[override]
         return DriftState(self.sums + other.sums, self.windows + other.windows)
@@ -60,7 +60,7 @@ def _ids_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Mapping[str, Sequence
 
 class _Document(NamedTuple):
     texts: Sequence[str]
-    cuts: Sequence[Sequence[Cut]]
+    cuts: Sequence[Sequence[AppendCut]]
 
     @classmethod
     def of(cls, talk: Conversation) -> _Document:
@@ -77,7 +77,7 @@ class Drift(SummedMetric):
     """The text metric."""
 
     def map(self, encoded: EncodedShard) -> DriftState:
-        tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), Windows({})
+        tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), AppendWindows({})
         for k, text in enumerate(encoded.shard.texts):
             talk = conversation(text)
             for name, turns in all_turns(tokenizer, talk, _TURNS).items():
@@ -89,8 +89,10 @@ class Drift(SummedMetric):
                 _count_shown(k, tokenizer, message, ids[message], columns)
         return DriftState(Sums.of(encoded.shard, **columns.arrays), windows)
 
-    def _messages(self, k: int, document: _Document, ids: Mapping[str, Sequence[int]], columns: _Columns) -> Windows:
-        encode, windows = ids.__getitem__, Windows({})
+    def _messages(
+        self, k: int, document: _Document, ids: Mapping[str, Sequence[int]], columns: _Columns
+    ) -> AppendWindows:
+        encode, windows = ids.__getitem__, AppendWindows({})
         joined = joins(document.texts, encode)
         columns.add(k, messages=len(document.texts), joins=joined.compared, broken_joins=joined.drifted)
         for text, cuts in zip(document.texts, document.cuts, strict=True):

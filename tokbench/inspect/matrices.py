@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import InputError, Problem
-from tokbench_models.undertrained.tensor_file import StoredTensor, stored_tensors
+from tokbench.inspect.tensor_file import StoredTensor, stored_tensors
 
 MOST_EXTRA: Final = 1024
 """Rows beyond the ids: models fill up to a round number."""

@@ -9,9 +9,9 @@ from itertools import chain
 
 from tokbench.foundation.failures import doing
 from tokbench.measuring.study import Outcome, joined
+from tokbench.measuring.timing.clock import LEAST_PROCESSES, mean_of_processes
+from tokbench.measuring.timing.contract import TimedText
 from tokbench.results.cells import WHOLE, Cell, Status
-from tokbench.studies.speed.contract import TimedText
-from tokbench.studies.speed.timing import LEAST_PROCESSES, mean_of_processes
 from tokbench.tokenizers.batch import fresh_copies
 from tokbench.tokenizers.contract import Tokenizer
 

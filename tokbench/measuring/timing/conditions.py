@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from tokbench.studies.speed.contender import LEAST_ROUNDS
+from tokbench.measuring.timing.contender import LEAST_ROUNDS
 
 _DRIFT: Final = 0.05
 

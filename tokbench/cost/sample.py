@@ -1,4 +1,4 @@
-"""Estimates the tokens of a corpus from random blocks of its files."""
+"""Random blocks of the files of a corpus, from which its tokens are estimated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,15 +17,16 @@ from typing import IO, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import InputError, TextError, Tokenizer, decode_utf8, encode_batch
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.parsing import TextError, decode_utf8
+from tokbench.statistics.jackknife import student_t
 from tokbench.text.cuts import reading, shown_name
-from tokbench.text.faults import Faults, Nulls
+from tokbench.text.faults import Faults
 from tokbench.text.find import FoundTexts, find_texts, no_text
 from tokbench.text.formats import FIELDS, Format, ending_of, refuse_zeros
 from tokbench.text.opening import BUFFER, STDIN
 from tokbench.text.read import documents_in
 from tokbench.text.rows import RowForm, parse_row, text_of_row
-from tokbench_questions.named import load
 
 _ROWS_HEAD: Final = 1 << 18
 _LINE_END: Final = b"\n"
@@ -37,39 +38,27 @@ _PER_STRATUM: Final = 3
 _USUAL: Final = RowForm()
 
 
-@dataclass(frozen=True)
-class Stratum:
-    """Files of one kind, and the estimate of their tokens."""
-
-    name: str
-    files: int
-    bytes: int
-    sampled: int
-    """Blocks."""
-    read: int
-    """Bytes of these."""
-    tokens: float
-    standard_error: float
-    """Of the tokens."""
-
-    @property
-    def reach(self) -> float:
-        """How far the interval of 95 % reaches to each side."""
-        return _reach([self])
-
-
-@dataclass(frozen=True)
-class CorpusTotal:
+class Estimate(NamedTuple):
     """The estimate of a corpus's tokens, with its interval of 95 %."""
 
     tokens: float
     low: float
     high: float
-    bytes: int
-    read: int
-    strata: tuple[Stratum, ...]
-    left_out: tuple[str, ...] = ()
-    """Files without text, each with the reason."""
+
+
+class TextBlock(NamedTuple):
+    """A part of a file, with the texts in it."""
+
+    n_bytes: int
+    texts: list[str]
+
+
+class Stratum(NamedTuple):
+    """Files of one kind, and the blocks that were drawn of them."""
+
+    n_bytes: int
+    blocks: int
+    drawn: list[TextBlock]
 
 
 class CorpusFile(NamedTuple):
@@ -91,81 +80,118 @@ class _FaultyFileError(Exception):
     """Its arguments are the path of the file, and the fault."""
 
 
-def total(
-    corpus: str,
-    tokenizer: Tokenizer | str,
-    *,
-    sample: float = 0.01,
-    seed: int = 0,
-    field: str = "",
-    nulls: Nulls = "error",
-) -> CorpusTotal:
-    r"""Estimate the tokens of a corpus from a random sample of its blocks.
+class CorpusSample(NamedTuple):
+    """A random sample of the blocks of a corpus, by stratum."""
 
-    Files are cut into blocks at line ends. Within each stratum a sample of blocks is drawn without replacement; its
-    tokens per byte, times the bytes of the stratum, are the estimate. The interval is from the linearised variance of
-    this ratio, with the correction for a finite population. Strata are the files, if the sample has three blocks for
-    each; else folders and endings, or endings.
+    strata: list[Stratum]
+    left_out: tuple[str, ...] = ()
+    """Files without text, each with the reason."""
+
+    @property
+    def blocks(self) -> list[TextBlock]:
+        return [block for stratum in self.strata for block in stratum.drawn]
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes of the corpus."""
+        return sum(stratum.n_bytes for stratum in self.strata)
+
+    @property
+    def read(self) -> int:
+        """The bytes of the blocks."""
+        return sum(block.n_bytes for block in self.blocks)
+
+    def estimate(self, tokens: Sequence[int]) -> Estimate:
+        """Return the estimate of all tokens from the tokens of each block.
+
+        The tokens per byte of a stratum, times its bytes, are the estimate. The interval is from the linearised
+        variance of this ratio, with the correction for a finite population, and has the degrees of freedom of Welch
+        and Satterthwaite.
+        """
+        ends = list(accumulate(len(stratum.drawn) for stratum in self.strata))
+        parts = [
+            _of_stratum(stratum, tokens[end - len(stratum.drawn) : end])
+            for stratum, end in zip(self.strata, ends, strict=True)
+        ]
+        total, spread = sum(part.tokens for part in parts), [part for part in parts if part.variance]
+        variance = sum(part.variance for part in spread)
+        freedom = variance**2 / sum(part.variance**2 / part.freedom for part in spread) if spread else 1.0
+        reach = student_t(freedom) * math.sqrt(variance)
+        return Estimate(total, total - reach, total + reach)
+
+
+class _Part(NamedTuple):
+    tokens: float
+    variance: float
+    freedom: int
+
+
+def _of_stratum(stratum: Stratum, tokens: Sequence[int]) -> _Part:
+    sizes, counts = np.array([block.n_bytes for block in stratum.drawn], float), np.array(tokens, float)
+    sampled = len(sizes)
+    ratio = counts.sum() / max(sizes.sum(), 1)
+    spread = np.sum((counts - ratio * sizes) ** 2) / max(sampled - 1, 1)
+    error = stratum.n_bytes / max(sizes.mean(), 1) * math.sqrt((1 - sampled / stratum.blocks) * spread / sampled)
+    return _Part(float(ratio * stratum.n_bytes), float(error**2), sampled - 1)
+
+
+def draw(corpora: Sequence[str], share: float, seed: int = 0) -> CorpusSample:
+    r"""Draw blocks of files at random, without replacement within a stratum.
+
+    Files are cut into blocks at line ends. Strata are the files, if the sample has three blocks for each; else folders
+    and endings, or endings.
 
     Args:
-        corpus: a file, a folder, a glob pattern or ``-``: text, JSON rows, CSV, Parquet or CoNLL-U, packed or not.
-        tokenizer: a tokenizer, or a name for :func:`tokbench.load`.
-        sample: the share of the blocks to read; at least 40 blocks of a kilobyte are.
+        corpora: files, folders, glob patterns or ``-``: text, JSON rows, CSV, Parquet or CoNLL-U, packed or not.
+        share: of the blocks; at least 40 blocks of a kilobyte are drawn.
         seed: decides the sample.
-        field: of the text in rows, by default ``text``, ``content``, ``body`` or ``sentence``.
-        nulls: rows whose text is null: ``error`` or ``skip``.
 
     Raises:
         InputError: what is named cannot be read. Files of a folder that have a fault in the sample are left out.
 
-    A small corpus is counted as a whole:
+    A small corpus is read as a whole:
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("née\n")
-    ...     found = total(folder, "utf8_bytes")
-    >>> found.tokens, found.low, found.bytes
-    (5.0, 5.0, 5)
+    ...     sample = draw([folder], 0.01)
+    >>> sample.n_bytes, sample.estimate([5]).low
+    (5, 5.0)
     """
-    if not 0 < sample <= 1:
-        raise InputError(f"a sample of {sample:.2%} is not between 0 and 100 %; give a share such as 1%")
-    found, how, model = find_texts([corpus]), RowForm(field, nulls), load(tokenizer)
-    files = files_of(found, how)
+    if not 0 < share <= 1:
+        raise InputError(f"a sample of {share:.2%} is not between 0 and 100 %; give a share such as 1%")
+    found = find_texts(list(corpora))
+    files = files_of(found)
     while files:
         try:
-            answer = estimate(files, model, sample, seed, how)
+            strata = drawn(files, share, seed)
         except _FaultyFileError as error:
             path, fault = error.args
             found.fault(path, fault)
             files = [file for file in files if file.path != path]
         else:
-            left_out = (f"{', '.join(names)}: {reason}" for reason, names in found.left_out.items())
-            return replace(answer, left_out=tuple(left_out))
-    raise found.nothing(corpus)
+            return CorpusSample(strata, tuple(found.notes()))
+    raise found.nothing(", ".join(corpora))
 
 
-def estimate(
-    files: Sequence[CorpusFile], tokenizer: Tokenizer, sample: float, seed: int, how: RowForm = _USUAL
-) -> CorpusTotal:
-    """Estimate the tokens of files, as :func:`total` does."""
+def drawn(files: Sequence[CorpusFile], share: float, seed: int) -> list[Stratum]:
+    """Return the strata of files with their sample."""
     size = sum(file.size for file in files)
-    block = min(max(int(size * sample / _BLOCKS), _SMALLEST), _LARGEST)
+    block = min(max(int(size * share / _BLOCKS), _SMALLEST), _LARGEST)
     cut = [file._replace(blocks=math.ceil(file.size / max(block, file.row))) for file in files]
-    share, random = max(sample, _FEWEST / sum(file.blocks for file in cut)), np.random.default_rng(seed)
-    strata = [
-        _stratum(name, some, list(_sample(some, share, random, tokenizer, how)))
-        for name, some in _strata(cut if share < 1 else files, share).items()
+    share, random = max(share, _FEWEST / sum(file.blocks for file in cut)), np.random.default_rng(seed)
+    return [
+        Stratum(sum(file.size for file in some), sum(file.blocks for file in some), list(_sample(some, share, random)))
+        for some in _strata(cut if share < 1 else files, share).values()
     ]
-    tokens, reach, read = sum(x.tokens for x in strata), _reach(strata), sum(x.read for x in strata)
-    return CorpusTotal(tokens, tokens - reach, tokens + reach, size, read, tuple(strata))
 
 
-def files_of(found: FoundTexts, how: RowForm = _USUAL) -> list[CorpusFile]:
+def files_of(found: FoundTexts) -> list[CorpusFile]:
     """Return the files of texts that can be read."""
     files = []
     for path in list(found.files):
         try:
-            data, form = _content(path, how)
+            data, form = _content(path)
         except InputError as error:
             found.fault(path, error)
             continue
@@ -179,13 +205,13 @@ def files_of(found: FoundTexts, how: RowForm = _USUAL) -> list[CorpusFile]:
     return files
 
 
-def _content(path: Path, how: RowForm) -> tuple[mmap | bytes, Format]:
+def _content(path: Path) -> tuple[mmap | bytes, Format]:
     """Map a file into memory, so that only what is used of it is read; what is packed or a table is written before."""
     with reading(path) as reader, TemporaryFile() as written:
         plain: IO[bytes] = reader.file if reader.path and reader.form in {"text", "jsonl"} else written
         if reader.form not in {"text", "jsonl"}:
-            for document in documents_in(reader, how):
-                written.write(json.dumps({how.text or FIELDS[0]: document.text}).encode() + b"\n")
+            for document in documents_in(reader, _USUAL):
+                written.write(json.dumps({FIELDS[0]: document.text}).encode() + b"\n")
         elif not reader.path:
             shutil.copyfileobj(reader.file, written)
         size = plain.seek(0, os.SEEK_END)
@@ -205,21 +231,19 @@ def _strata(files: Sequence[CorpusFile], share: float) -> Mapping[str, list[Corp
     return strata
 
 
-def _sample(
-    files: Sequence[CorpusFile], share: float, random: np.random.Generator, tokenizer: Tokenizer, how: RowForm
-) -> Iterator[tuple[int, int]]:
-    """Draw blocks, and yield the bytes and the tokens of each."""
+def _sample(files: Sequence[CorpusFile], share: float, random: np.random.Generator) -> Iterator[TextBlock]:
     ends = np.cumsum([file.blocks for file in files])
     wanted = min(int(ends[-1]), max(_PER_STRATUM, round(share * ends[-1])))
-    drawn = np.sort(random.choice(ends[-1], wanted, replace=False))
-    for file, end, numbers in zip(files, ends, np.split(drawn, np.searchsorted(drawn, ends)), strict=False):
+    numbers_of_all = np.sort(random.choice(ends[-1], wanted, replace=False))
+    for file, end, numbers in zip(
+        files, ends, np.split(numbers_of_all, np.searchsorted(numbers_of_all, ends)), strict=False
+    ):
         if not numbers.size:
             continue
         try:
-            data = file.data or _content(file.path, how)[0]
+            data = file.data or _content(file.path)[0]
             for begin, after in places_of_blocks(file, data, (numbers - end + file.blocks).tolist()):
-                _, offsets = encode_batch(tokenizer, list(_documents(file, data, range(begin, after), how)))
-                yield after - begin, int(offsets[-1])
+                yield TextBlock(after - begin, list(_documents(file, data, range(begin, after))))
         except InputError as error:
             raise _FaultyFileError(file.path, error) from error
 
@@ -227,7 +251,7 @@ def _sample(
 def places_of_blocks(file: CorpusFile, data: mmap | bytes, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield where some blocks of a file begin and end; all of them are the file.
 
-    Block ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
+    TextBlock ``k`` begins behind the first line end from its place on. Where text has no line end for a whole block, it
     begins at a character; rows are never cut, so that a block may be empty.
     """
     size = math.ceil(file.size / file.blocks)
@@ -243,7 +267,7 @@ def places_of_blocks(file: CorpusFile, data: mmap | bytes, numbers: Sequence[int
     yield from ((edge(number * size), edge((number + 1) * size)) for number in numbers)
 
 
-def _documents(file: CorpusFile, data: mmap | bytes, places: range, how: RowForm) -> Iterator[str]:
+def _documents(file: CorpusFile, data: mmap | bytes, places: range) -> Iterator[str]:
     """Yield the texts of a block: all of it, or the text of each row."""
     name, at, faults = shown_name(file.path), places.start, Faults()
 
@@ -262,27 +286,7 @@ def _documents(file: CorpusFile, data: mmap | bytes, places: range, how: RowForm
                 refuse_zeros(data[:BUFFER], name)
                 text = faults.mended(part, error.at(name, line_number()))  # which is strict, and raises
             if file.row:
-                text = text_of_row(parse_row(text or "", where), how, faults, where)
+                text = text_of_row(parse_row(text or "", where), _USUAL, faults, where)
             if text:
                 yield text
         at += len(part)
-
-
-def _stratum(name: str, files: Sequence[CorpusFile], counted: Sequence[tuple[int, int]]) -> Stratum:
-    sizes, tokens = np.array(counted, dtype=np.float64).T
-    size, sampled, read = sum(file.size for file in files), len(counted), sizes.sum()
-    left = 1 - sampled / sum(file.blocks for file in files)
-    ratio = tokens.sum() / max(read, 1)
-    spread = np.sum((tokens - ratio * sizes) ** 2) / max(sampled - 1, 1)
-    error = size / max(sizes.mean(), 1) * math.sqrt(left * spread / sampled)
-    return Stratum(name, len(files), size, sampled, int(read), float(ratio * size), float(error))
-
-
-def _reach(strata: Sequence[Stratum]) -> float:
-    """Return how far the interval reaches, with the degrees of freedom of Welch and Satterthwaite."""
-    from scipy.stats import t
-
-    parts = [(stratum.standard_error**2, stratum.sampled - 1) for stratum in strata if stratum.standard_error]
-    variance = sum(part for part, _ in parts)
-    freedom = variance**2 / sum(part**2 / free for part, free in parts) if parts else 1.0
-    return float(t.ppf(0.975, freedom)) * math.sqrt(variance)

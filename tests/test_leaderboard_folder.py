@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from leaderboard.__main__ import leaderboard as command
+from leaderboard.board import read_board
+from leaderboard.measure import read_ranks
+from leaderboard.numbers import read_numbers
+from leaderboard.site import write_site
 
-from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
-from tokbench_maintain.leaderboards.board import read_board
-from tokbench_maintain.leaderboards.measure import read_ranks
-from tokbench_maintain.leaderboards.numbers import read_numbers
-from tokbench_maintain.leaderboards.site import write_site
 
-REAL = Path(__file__).parents[4] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[1] / "reports" / "leaderboard"
 
 SETTINGS = """\
 run:
@@ -54,7 +54,7 @@ EN = [f"Road {k} leads over the bridge to the river." for k in range(40)]
 
 
 def called(*arguments):
-    outcome = CliRunner().invoke(command, ["leaderboard", *map(str, arguments)])
+    outcome = CliRunner().invoke(command, [*map(str, arguments)])
     if isinstance(outcome.exception, InputError):
         raise outcome.exception
     return outcome
@@ -134,7 +134,7 @@ def test_an_entry_goes_in_as_a_contributor_would(board):
     add(board, "mine", "utf16_units", "notes: mine alone\n")
     outcome = called("check", "mine", "--folder", board, "-w", 0)
     assert outcome.exit_code == 1
-    assert "tokbench leaderboard run mine" in outcome.stderr
+    assert "leaderboard run mine" in outcome.stderr
     before = (board / "results" / "gpt-4o.csv").read_bytes()
     outcome = called("run", "mine", "--folder", board, "-w", 0, "--log", "none")
     assert outcome.exit_code == 0, outcome.output

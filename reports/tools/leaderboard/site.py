@@ -8,11 +8,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from tokbench.foundation.files import naming, write_atomically
-from tokbench.plugin import read_regular
+from leaderboard.board import Board
+from leaderboard.views import BoardView
+from tokbench.foundation.files import naming, read_regular, write_atomically
 from tokbench.report.pages import html_environment
-from tokbench_maintain.leaderboards.board import Board
-from tokbench_maintain.leaderboards.views import BoardView
 
 
 def write_site(board: Board, folder: Path, home: str = "") -> Path:
@@ -25,12 +24,12 @@ def write_site(board: Board, folder: Path, home: str = "") -> Path:
     """
     with naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    environment = html_environment("tokbench_maintain.leaderboards")
+    environment = html_environment("leaderboard")
     environment.filters |= {"short": short, "count": count}
     view = BoardView(board)
     script = environment.get_template("script.js.j2").render()
     measured = read_regular(board.measured).decode().strip() if board.measured.exists() else ""
-    charts = Markup(html_environment().get_template("charts.css.j2").render())  # noqa: S704 - a style sheet of tokbench
+    charts = Markup(html_environment().get_template("charts.css.j2").render())
     common = {"view": view, "site": board.settings.site, "home": home, "measured": measured, "charts": charts}
 
     def write(name: str, template: str, **more: object) -> None:

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
 from tokbench.measuring.study import Outcome
-from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.measuring.timing.contract import TimedText
+from tokbench.results.cells import Cell, Status
 from tokbench.statistics.quantiles import median_interval
-from tokbench.studies.speed.contract import TimedText
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 LEAST_ROUNDS: Final = 6
@@ -92,8 +92,3 @@ def take_turns(contenders: Sequence[C], order: random.Random, step: Callable[[C]
     gc.collect()
     for contender in order.sample(contenders, len(contenders)):
         contender.guarded(lambda contender=contender: step(contender))  # type: ignore[misc]
-
-
-def text_name(text: TimedText) -> str:
-    """Return the corpus, and the group of a part."""
-    return text.corpus if text.group == WHOLE else f"{text.corpus}, {text.group}"

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.inspect.examine import Inspection, Token, token_of
+from tokbench.inspect.examine import InspectedToken, Inspection, token_of
 from tokbench.inspect.glitch import Never, sort_unseen
-from tokbench.inspect.tokens import Listing, TokenKind, list_tokens
+from tokbench.inspect.matrices import Matrices, blocks, find_matrices
+from tokbench.inspect.tokens import TokenKind, TokenListing, list_tokens
 from tokbench.tokenizers.contract import Tokenizer
-from tokbench_models.undertrained.matrices import Matrices, blocks, find_matrices
 
 LEAST_UNUSED: Final = 5
 """Fewer give no threshold."""
@@ -52,9 +52,9 @@ class UnderTrained:
     """The largest indicator."""
     origin: str
     """Of the threshold."""
-    candidates: list[Token]
+    candidates: list[InspectedToken]
     """Whole tokens, smallest indicator first."""
-    apart: dict[str, list[Token]]
+    apart: dict[str, list[InspectedToken]]
     """Others, by :class:`~tokbench.inspect.glitch.Never`."""
     indicators: list[float]
     """By id."""
@@ -94,7 +94,7 @@ def under_trained(
     return UnderTrained(matrices.name, matrices.tied, len(unused), threshold, origin, candidates, kinds, numbers)
 
 
-def _unused(listing: Listing, health: Inspection, rows: int) -> list[int]:
+def _unused(listing: TokenListing, health: Inspection, rows: int) -> list[int]:
     """Return rows of no id, no bytes, bytes that are never UTF-8, or unused by name."""
     never = {token.id for finding in health.findings if finding.rule == _NEVER_UTF8 for token in finding.tokens}
     gaps = {i for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP}
@@ -127,8 +127,8 @@ def _cosine_distance(rows: NDArray[np.float64], to: NDArray[np.float64]) -> NDAr
 
 
 def _sorted_kinds(
-    listing: Listing, indicators: NDArray[np.float64], threshold: float, unreachable: Collection[int]
-) -> dict[str, list[Token]]:
+    listing: TokenListing, indicators: NDArray[np.float64], threshold: float, unreachable: Collection[int]
+) -> dict[str, list[InspectedToken]]:
     """Return ids up to the threshold by kind, smallest first."""
     low = np.flatnonzero(indicators <= threshold)
     low = low[np.argsort(indicators[low], kind="stable")]

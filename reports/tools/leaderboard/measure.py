@@ -10,15 +10,8 @@ from functools import partial
 from pathlib import Path
 
 import tokbench
-from tokbench.foundation.files import write_atomically
-from tokbench.inspect.examine import examine
-from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch, read_regular
-from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.plugin.report import CellTables, Results, csv_text
-from tokbench.statistics.standings import places
-from tokbench.terminal.folder_texts import opened
-from tokbench_maintain.leaderboards.board import Board
-from tokbench_maintain.leaderboards.numbers import (
+from leaderboard.board import Board
+from leaderboard.numbers import (
     DEAD,
     DIGEST,
     IDS,
@@ -31,6 +24,13 @@ from tokbench_maintain.leaderboards.numbers import (
     write_numbers,
     written,
 )
+from tokbench.foundation.files import read_regular, write_atomically
+from tokbench.inspect.examine import examine
+from tokbench.plugin import Failure, InputError, Problem, Tokenizer, attempt, encode_batch
+from tokbench.plugin.metrics import WHOLE, Cell
+from tokbench.plugin.report import CellTables, Results, csv_text
+from tokbench.statistics.standings import places
+from tokbench.terminal.folder_texts import opened
 
 _RANKS_HEAD = ["corpus", "metric", "place", "level_with_best", "entry"]
 
@@ -195,7 +195,7 @@ def read_ranks(path: Path) -> dict[tuple[str, str], dict[str, Rank]]:
 
 def drawn(board: Board, number: int, seed: int) -> list[str]:
     """Return random entries, each at most once."""
-    return sorted(random.Random(seed).sample(board.names, min(number, len(board.names))))  # noqa: S311 - a sample
+    return sorted(random.Random(seed).sample(board.names, min(number, len(board.names))))
 
 
 def verify(board: Board, names: Sequence[str], *, workers: int = 1, say: Callable[[str], None]) -> list[str]:
@@ -214,11 +214,11 @@ def verify(board: Board, names: Sequence[str], *, workers: int = 1, say: Callabl
         if name in measured.lacking:
             wrong.append(f"{name}: cannot be measured: {measured.lacking[name]}")
         elif not published:
-            wrong.append(f"{name}: has no {board.results(name)}; write it with: tokbench leaderboard run {name}")
+            wrong.append(f"{name}: has no {board.results(name)}; write it with: leaderboard run {name}")
         elif sentences := moved(name, published, measured.rows[name]):
             wrong += sentences
         else:
             say(f"{name}: all {len(published)} numbers are as published")
         if board.ranks.exists() and not any(name in entries for entries in read_ranks(board.ranks).values()):
-            wrong.append(f"{name}: is not in {board.ranks}; write it with: tokbench leaderboard run {name}")
+            wrong.append(f"{name}: is not in {board.ranks}; write it with: leaderboard run {name}")
     return wrong

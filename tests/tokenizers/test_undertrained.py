@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 from tokbench.inspect.examine import examine
-from tokbench_models.undertrained.tensor_file import stored_tensors
-from tokbench_models.undertrained.undertrained import under_trained
+from tokbench.inspect.tensor_file import stored_tensors
+from tokbench.inspect.undertrained import under_trained
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 WIDTH = 24
@@ -49,7 +49,7 @@ def vocabulary(tmp_path_factory):
 
 
 def asked(vocabulary, path, *arguments):
-    words = ["undertrained", "regex_bpe", path, "-O", f"path={vocabulary}", *arguments]
+    words = ["inspect", "regex_bpe", "--weights", path, "-O", f"path={vocabulary}", *arguments]
     return CliRunner().invoke(command, list(map(str, words)))
 
 
@@ -93,7 +93,7 @@ def test_files_of_the_library_are_read(tmp_path):
 @pytest.mark.parametrize(("make", "cut_to_bf16"), [(untied, True), (tied, False)])
 def test_planted_ids_are_found(vocabulary, tmp_path, make, cut_to_bf16):
     path = write(tmp_path / "m.safetensors", make(), cut_to_bf16=cut_to_bf16)
-    whole = json.loads(asked(vocabulary, path, "--json").stdout)
+    whole = json.loads(asked(vocabulary, path, "--json").stdout)["undertrained"]
     assert whole["tied"] is (make is tied)
     assert whole["origin"] == "nine in ten of the unused ids have less"
     assert len(whole["indicators"]) == 306
@@ -150,7 +150,7 @@ def test_an_index_names_the_files(vocabulary, tmp_path):
     files = {name: f"m-0000{1 + (name not in first)}-of-00002.safetensors" for name in [*first, "lm_head.weight"]}
     (tmp_path / "m.safetensors.index.json").write_text(json.dumps({"weight_map": files}), encoding="utf-8")
     done = asked(vocabulary, tmp_path / "m.safetensors.index.json", "--json")
-    assert json.loads(done.stdout)["tied"] is False
+    assert json.loads(done.stdout)["undertrained"]["tied"] is False
 
 
 def refused(vocabulary, path, *arguments):

@@ -1,4 +1,4 @@
-"""The command ``tokbench leaderboard``: of a folder of entries."""
+"""Keeps a leaderboard in a folder: ``PYTHONPATH=reports/tools python -m leaderboard --help``."""
 
 from __future__ import annotations
 
@@ -13,20 +13,7 @@ from tokbench.command import common_options, say
 from tokbench.terminal.options import log_option
 
 
-class _OfFolder(click.Group):
-    """Tells those who name runs what to do instead."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = super().get_command(ctx, cmd_name)
-        if command is None and Path(cmd_name).exists():
-            raise click.UsageError(
-                f"{cmd_name!r} is not a command: runs have no leaderboard; join their tables with "
-                "pandas.concat([results.frame, ...]), or keep entries in a folder and 'tokbench leaderboard build' it"
-            )
-        return command
-
-
-@click.group(cls=_OfFolder)
+@click.group()
 def leaderboard() -> None:
     """Keep a leaderboard in a folder: measure its entries, measure them again, and write its pages.
 
@@ -61,8 +48,8 @@ def run_(names: tuple[str, ...], folder: Path, workers: int | None, log: str) ->
     Entries that have not changed come from the store. Exit codes: 0 all is written, 1 nothing is, since something could
     not be measured, or a number of another entry is not the published one, 2 bad input.
     """
-    from tokbench_maintain.leaderboards.board import read_board
-    from tokbench_maintain.leaderboards.measure import run_entries
+    from leaderboard.board import read_board
+    from leaderboard.measure import run_entries
 
     board = read_board(folder)
     problems = run_entries(board, names, workers=_workers(workers), log=log)
@@ -85,8 +72,8 @@ def verify_(number: int, seed: int | None, folder: Path, workers: int | None) ->
     """
     from datetime import UTC, datetime
 
-    from tokbench_maintain.leaderboards.board import read_board
-    from tokbench_maintain.leaderboards.measure import drawn
+    from leaderboard.board import read_board
+    from leaderboard.measure import drawn
 
     seed = datetime.now(UTC).toordinal() if seed is None else seed
     names = drawn(read_board(folder), number, seed)
@@ -108,8 +95,8 @@ def check_(names: tuple[str, ...], folder: Path, workers: int | None) -> None:
 
 
 def _check(folder: Path, names: Sequence[str], workers: int | None) -> None:
-    from tokbench_maintain.leaderboards.board import read_board
-    from tokbench_maintain.leaderboards.measure import verify
+    from leaderboard.board import read_board
+    from leaderboard.measure import verify
 
     wrong = verify(read_board(folder), names, workers=_workers(workers), say=say)
     for sentence in wrong:
@@ -126,11 +113,15 @@ def build_(folder: Path, output: Path) -> None:
 
     Nothing is measured.
     """
-    from tokbench_maintain.leaderboards.board import read_board
-    from tokbench_maintain.leaderboards.site import write_site
+    from leaderboard.board import read_board
+    from leaderboard.site import write_site
 
     say(f"written: {write_site(read_board(folder), output)}")
 
 
 def _workers(given: int | None) -> int:
     return min(8, os.cpu_count() or 1) if given is None else given
+
+
+if __name__ == "__main__":
+    leaderboard(prog_name="leaderboard")

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from chromium import chromium
-
-from tokbench_maintain.leaderboards.board import read_board
-from tokbench_maintain.leaderboards.site import write_site
+from leaderboard.board import read_board
+from leaderboard.site import write_site
 
 pytestmark = pytest.mark.slow
 
-REAL = Path(__file__).parents[4] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[1] / "reports" / "leaderboard"
 
 
 @pytest.fixture(scope="module")

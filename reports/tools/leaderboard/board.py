@@ -12,8 +12,9 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from tokbench.config.strict_yaml import read_yaml
-from tokbench.config.validate import Part, validate
-from tokbench.plugin import InputError, Problem, TextError, decode_utf8, did_you_mean, read_regular
+from tokbench.config.validate import ConfigPart, validate
+from tokbench.foundation.files import read_regular
+from tokbench.plugin import InputError, Problem, TextError, decode_utf8, did_you_mean
 
 _NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 SETTINGS: Final = "leaderboard.yaml"
@@ -165,4 +166,4 @@ def _read(path: Path, model: type[M], problems: list[Problem]) -> M | None:
         problems += error.problems
         return None
     problems += located.problems
-    return validate(model, located.data, Part(located, (), path.parent), problems)
+    return validate(model, located.data, ConfigPart(located, (), path.parent), problems)

@@ -9,8 +9,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from tokbench.foundation.files import write_atomically
-from tokbench.plugin import InputError, Problem, read_regular
+from tokbench.foundation.files import read_regular, write_atomically
+from tokbench.plugin import InputError, Problem
 from tokbench.plugin.metrics import WHOLE
 from tokbench.plugin.report import csv_text
 

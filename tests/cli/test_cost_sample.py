@@ -2,24 +2,24 @@
 
 import gzip
 import json
+import math
 import random
 import shutil
 import sysconfig
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 import zstandard
 from click.testing import CliRunner
 
 import tokbench
+from tokbench.cli.main import tokbench as command
 from tokbench.command import texts_by_group
-from tokbench.plugin import Encoded
+from tokbench.cost.sample import CorpusSample, Stratum, TextBlock, draw, drawn, files_of, places_of_blocks
+from tokbench.statistics.jackknife import student_t
 from tokbench.text.cuts import reading
 from tokbench.text.find import find_texts
-from tokbench_questions.commands.total import total as command
-from tokbench_questions.total import estimate, files_of, places_of_blocks, total
 
 
 def sample_folder(folder):
@@ -63,27 +63,40 @@ def test_blocks_by_hand(tmp_path):
     assert blocks(path, 4) == [b"ab\ncd\n", b"ef", b"ghij", b"klmnop\n", b"q"]
 
 
+def counted(sample, count=lambda text: len(text.encode())):
+    return sample.estimate([sum(map(count, block.texts)) for block in sample.blocks])
+
+
 def test_everything_read_is_exact(tmp_path):
     folder = sample_folder(tmp_path / "sample")
-    found = total(str(folder), "utf8_bytes", sample=1)
+    found = draw([str(folder)], 1)
     size = sum(path.stat().st_size for path in folder.iterdir())
-    assert (found.tokens, found.low, found.high, found.read) == (size, size, size, size)
+    assert (*counted(found), found.read) == (size, size, size, size)
 
 
 def test_large_files_are_not_read_whole(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("one more line\n" * 300_000)
-    found = total(str(path), "utf8_bytes")
-    assert found.tokens == pytest.approx(path.stat().st_size)
-    assert 0.009 < found.read / found.bytes < 0.011
+    found = draw([str(path)], 0.01)
+    assert counted(found).tokens == pytest.approx(path.stat().st_size)
+    assert 0.009 < found.read / found.n_bytes < 0.011
 
 
 def test_same_seed_gives_the_same_estimate(tmp_path):
     folder = str(sample_folder(tmp_path / "sample"))
-    tokenizer = tokbench.train("naive_bpe", ["the cat sat on the mat " * 30], 300)
-    first, again, other = (total(folder, tokenizer, sample=0.1, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (counted(draw([folder], 0.1, seed), len) for seed in (1, 1, 2))
     assert first == again
     assert first.tokens != other.tokens
+    assert first.low < first.tokens < first.high
+
+
+def test_an_estimate_by_hand():
+    """Blocks of 2 and 4 bytes of 12 in four blocks: 3 and 3 tokens are 1 a byte; residuals 1 and -1."""
+    stratum = Stratum(12, 4, [TextBlock(2, []), TextBlock(4, [])])
+    found = CorpusSample([stratum]).estimate([3, 3])
+    assert found.tokens == 12
+    error = 12 / 3 * math.sqrt((1 - 2 / 4) * 2 / 2)
+    assert found.high - found.tokens == pytest.approx(student_t(1) * error)
 
 
 def test_rows_count_the_tokens_of_their_field(tmp_path):
@@ -91,31 +104,29 @@ def test_rows_count_the_tokens_of_their_field(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     truth = sum(len(row["body"]) for row in rows)
-    found = total(str(path), "utf8_bytes", sample=0.5)
+    found = counted(draw([str(path)], 0.5))
     assert found.low < truth < found.high
-    assert found == total(str(path), "utf8_bytes", sample=0.5, field="body")
-    for field in ("text", "id"):
-        with pytest.raises(tokbench.InputError, match=field):
-            total(str(path), "utf8_bytes", field=field)
 
 
 def test_unequal_files_are_strata(tmp_path):
     (tmp_path / "a.txt").write_text("plain words\n" * 20_000)
     (tmp_path / "b.py").write_text("x = 1\n" * 20_000)
     (tmp_path / "c.bin").write_bytes(b"\0\1")
-    found = total(str(tmp_path), "utf8_bytes", sample=0.2)
-    assert [stratum.name for stratum in found.strata] == ["a.txt", "b.py"]
-    assert [line.partition(":")[0] for line in found.left_out] == ["c.bin"]
+    found = draw([str(tmp_path)], 0.2)
+    assert [stratum.n_bytes for stratum in found.strata] == [240_000, 120_000]
+    assert "c.bin" in " ".join(found.left_out)
 
 
 def test_command(tmp_path):
     folder = str(sample_folder(tmp_path / "sample"))
-    shown = CliRunner().invoke(command, [folder, "-t", "utf8_bytes", "--sample", "20%", "--json"])
-    facts = json.loads(shown.stdout)
-    assert (shown.exit_code, facts["low"] <= facts["tokens"] <= facts["high"]) == (0, True)
-    assert facts["tokens"] == pytest.approx(facts["bytes"])
-    assert f"{facts['bytes']:,} bytes" in CliRunner().invoke(command, [folder, "-t", "utf8_bytes"]).stdout
-    assert CliRunner().invoke(command, [folder, "-t", "utf8_bytes", "--sample", "much"]).exit_code == 2
+    asked = ["cost", folder, "-t", "utf8_bytes,utf16_units", "--sample"]
+    facts = json.loads(CliRunner().invoke(command, [*asked, "20%", "--json"]).stdout)
+    in_bytes = next(row for row in facts["tokenizers"] if row["tokenizer"] == "utf8_bytes")
+    low, high = in_bytes["interval"]
+    assert low <= in_bytes["tokens"] <= high
+    assert in_bytes["tokens"] == pytest.approx(facts["bytes"])
+    assert f"{facts['bytes']:,} bytes" in CliRunner().invoke(command, [*asked, "1%"]).stdout
+    assert CliRunner().invoke(command, [*asked, "much"]).exit_code == 2
 
 
 def ten_corpora(data, folder):
@@ -145,30 +156,21 @@ def ten_corpora(data, folder):
     yield "four languages in one file", mixed, 0.02
 
 
-class Remembering:
-    """The numbers of tokens of a tokenizer, which encodes each text once: samples of a corpus share blocks."""
-
-    def __init__(self, tokenizer):
-        self.count = cache(lambda text: len(tokenizer.encode(text)))
-
-    def encode_batch(self, texts, /):
-        offsets = np.cumsum([0, *map(self.count, texts)])
-        return Encoded(np.zeros(offsets[-1], dtype=np.uint32), offsets)
-
-
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_interval_covers_the_truth_of_ten_corpora(data, tmp_path):
-    tokenizer, repeats, covered = Remembering(tokbench.load("gpt-4o")), 200, []
+    encode, repeats, covered = tokbench.load("gpt-4o").encode, 200, []
+    count = cache(lambda text: len(encode(text)))  # samples of a corpus share blocks
     for corpus, where, share in ten_corpora(data, tmp_path):
         files = files_of(find_texts([str(where)]))
-        truth = estimate(files, tokenizer, 1, 0).tokens
-        found = [estimate(files, tokenizer, share, seed) for seed in range(repeats)]
+        truth = counted(CorpusSample(drawn(files, 1, 0)), count).tokens
+        samples = [CorpusSample(drawn(files, share, seed)) for seed in range(repeats)]
+        found = [counted(sample, count) for sample in samples]
         inside = sum(one.low <= truth <= one.high for one in found) / repeats
         width = sum((one.high - one.low) / 2 for one in found) / repeats / truth
         bias = sum(one.tokens for one in found) / repeats / truth - 1
-        read = sum(one.read for one in found) / repeats / found[0].bytes
-        size = f"{found[0].bytes:,} | {read:.1%} | {truth:,.0f}"
+        read = sum(one.read for one in samples) / repeats / samples[0].n_bytes
+        size = f"{samples[0].n_bytes:,} | {read:.1%} | {truth:,.0f}"
         print(f"| {corpus} | {size} | ± {width:.1%} | {bias:+.2%} | {inside:.1%} |")  # noqa: T201 - for the page
         covered.append(inside)
     assert min(covered) >= 0.88

@@ -6,16 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tokbench.corpus.languages import language_names, slices
-from tokbench.plugin.metrics import WHOLE, Metric
-from tokbench.registry.plugins import load_registry
-from tokbench.registry.tokenizer_names import unverified
-from tokbench.report.answer.ranking import BASELINES, LOSSY, REASONS, Bar, Standing
-from tokbench.report.charts.ranked_bars import ranked_bars
-from tokbench.report.charts.svg import Drawing
-from tokbench_maintain.leaderboards.board import Board, BoardEntry
-from tokbench_maintain.leaderboards.measure import Rank, read_ranks
-from tokbench_maintain.leaderboards.numbers import (
+from leaderboard.board import Board, BoardEntry
+from leaderboard.measure import Rank, read_ranks
+from leaderboard.numbers import (
     DEAD,
     DIGEST,
     IDS,
@@ -25,6 +18,13 @@ from tokbench_maintain.leaderboards.numbers import (
     NumberRow,
     read_numbers,
 )
+from tokbench.corpus.languages import language_names, slices
+from tokbench.plugin.metrics import WHOLE, Metric
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import unverified
+from tokbench.report.answer.ranking import BASELINES, LOSSY, REASONS, Bar, BarStanding
+from tokbench.report.charts.ranked_bars import ranked_bars
+from tokbench.report.charts.svg import Drawing
 
 _COUNTS: Final = {
     IDS: "ids of the vocabulary",
@@ -130,7 +130,7 @@ class BoardView:
         bars = []
         for view in views:
             value, rank = view.number(corpus, metric) or 1.0, view.ranks.get((corpus, metric))
-            standing = Standing(view.name, best / value - 1, tied=rank.level) if rank and rank.place else None
+            standing = BarStanding(view.name, best / value - 1, tied=rank.level) if rank and rank.place else None
             reason = "" if standing else BASELINES if view.entry.baseline else LOSSY
             bars.append(Bar(view.name, value, reason, standing))
         return ranked_bars(sorted(bars, key=lambda bar: (REASONS.index(bar.reason), -bar.value)), _CHART_WIDTH)

@@ -24,7 +24,7 @@ def test_a_plugin_of_another_package_is_not_imported_here(install, monkeypatch):
     monkeypatch.delitem(sys.modules, "own_metrics", raising=False)
     family = load_registry().metrics.get("characters")
     options = family.options(reference="fr")
-    assert family.lacks(options) == ""
+    assert family.missing_members(options) == ""
     assert family.text(options).merge(PackedState(pickle.dumps(2)), PackedState(pickle.dumps(3))) == PackedState(
         pickle.dumps(5, pickle.HIGHEST_PROTOCOL)
     )

@@ -65,7 +65,7 @@ def test_ranks_in_any_order_give_the_ids_of_tiktoken(seed, words, text):
     ("ranks", "reason"),
     [
         ({token: byte for token, byte in BYTES.items() if byte != 65}, "no token for the byte 0x41"),
-        (BYTES | {b"ab": 2**40}, "id 1099511627776 is above"),
+        (BYTES | {b"ab": 2**40}, "id 1,099,511,627,776 is beyond 64 times"),
         (BYTES | {b"ab": 256, b"cd": 256}, "the same id"),
     ],
 )

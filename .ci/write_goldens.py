@@ -17,6 +17,7 @@ from tokbench.results.blocks import LossCause, LossExample, LossInfo, MetricInfo
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
+from tokbench.studies.same_ids.block import DIFFERENCES
 
 FOLDER = Path(__file__).parents[1] / "tests" / "report" / "goldens"
 APART, TIE = more(0.1, 5), more(0.001, 60)
@@ -102,6 +103,7 @@ def speeds() -> Results:
     )
     results.metrics["same_ids"] = MetricInfo(family="same_ids")
     results.cells += [Cell(name, "prose", WHOLE, "same_ids", 1.0, n=400) for name in infos]
+    results.studies.put(DIFFERENCES, [])
     return results
 
 

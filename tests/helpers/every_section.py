@@ -10,6 +10,7 @@ from report_data import build, few, metric_info
 from tokbench.results.blocks import MetricInfo, PairComparison
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
+from tokbench.studies.same_ids.block import DIFFERENCES
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 
 METRICS = ("compression_ratio", "chars_per_token", "roundtrip_exact", "lost_characters", "unk_rate")
@@ -70,6 +71,7 @@ def _comparisons(results: Results) -> None:
     results.metrics["same_ids"] = MetricInfo(family="same_ids")
     results.tokenizers[NAMES[2]] = replace(results.tokenizers[NAMES[2]], same_as=NAMES[0])
     results.cells.append(Cell(NAMES[2], "pud", WHOLE, "same_ids", 1.0, n=66))
+    results.studies.put(DIFFERENCES, [])
 
 
 def _bits_per_byte(results: Results) -> None:

@@ -38,7 +38,6 @@ NOT_RUN = {
     "tokbench run bits_per_byte": "trains models for minutes",
     "tokbench run trainers": "trains for minutes",
     "tokbench cost mytexts/ -t gpt-4o -t Qwen/Qwen3-8B": "needs the network",
-    "tokbench undertrained": "needs the weights of a model: the tests of tokbench-models have some",
     "tokbench ate": "the tests of tokbench-questions have vocabularies whose mixture is known",
     "python plugins/questions/tests/known_mixtures.py": "trains 30 vocabularies",
     "tokbench count web/": "belongs to the line before",
@@ -46,7 +45,6 @@ NOT_RUN = {
     "tokbench compatible models/large": "needs two models",
     "tokbench cost 'corpus/": "needs a large corpus",
     "tokbench pin digits.yaml": "belongs to two versions of a package",
-    'tokbench count --add "parts': "needs a cluster: the tests of tokbench-executors do it",
 }
 """By the beginning of commands that are not run here, the reason."""
 

@@ -49,10 +49,10 @@ class GateRule:
         Raises:
             InputError: it is not a rule.
 
-        >>> rule = Rule.parse("fertility[hi] > +2%")
+        >>> rule = GateRule.parse("fertility[hi] > +2%")
         >>> rule.metric, rule.group, rule.above, rule.limit, rule.relative, rule.significantly
         ('fertility', 'hi', True, 0.02, True, False)
-        >>> rule = Rule.parse("mine: encode_mb_per_s[code/*] < -10% significantly")
+        >>> rule = GateRule.parse("mine: encode_mb_per_s[code/*] < -10% significantly")
         >>> rule.tokenizer, rule.corpus, rule.group, rule.limit, rule.significantly
         ('mine', 'code', '*', -0.1, True)
         """
@@ -100,7 +100,7 @@ class GateRule:
         limit, else 1.
 
         >>> from tokbench.statistics.jackknife import Spread
-        >>> rule = Rule.parse("fertility > +2% significantly")
+        >>> rule = GateRule.parse("fertility > +2% significantly")
         >>> place = {"tokenizer": "t", "corpus": "c", "group": "*", "metric": "fertility"}
         >>> round(rule.p_value(CellChange(**place, ratio=0.05, ratio_spread=Spread(0.01, 31))), 4)
         0.0053

@@ -18,7 +18,7 @@ from tokbench.foundation.failures import Heartbeat
 from tokbench.plugin import BackendError, Failure, InputError, Progress, attempt
 from tokbench.plugin.metrics import Job
 from tokbench_executors.made import Maker
-from tokbench_executors.remote import Order, Run, describe, do, end_run
+from tokbench_executors.remote import Order, RemoteRun, describe, do, end_run
 from tokbench_executors.surroundings import DescribeSurroundings, Surroundings
 
 _MOST_ATTEMPTS: Final = 3
@@ -54,7 +54,7 @@ class FuturesPool(WorkerPool):
         super().__init__(progress)
         self._make = make
         self._local = ProcessPool(1, limits, progress)
-        self._run = Run.of(limits)
+        self._run = RemoteRun.of(limits)
         self._here = Surroundings({})
         self._executor, self._close = make()
         self._workers: int = getattr(self._executor, "_max_workers", 0) or _UNKNOWN
@@ -81,7 +81,7 @@ class FuturesPool(WorkerPool):
 
     def end(self, keep: int = 0) -> None:
         self._end_there()
-        self._run = Run.of(self._run.limits)
+        self._run = RemoteRun.of(self._run.limits)
         self._local.end(keep)
 
     def __exit__(self, *_: object) -> None:

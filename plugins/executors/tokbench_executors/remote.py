@@ -25,7 +25,7 @@ _SPREAD: Final = 0.05
 _PASSED_ON: Final = (*ONE_THREAD, "TOKBENCH_NO_THIRD_PARTY", "TOKBENCH_PLUGINS")
 
 
-class Run(NamedTuple):
+class RemoteRun(NamedTuple):
     """A run: its random name, the limits of its jobs, and the variables that its processes get."""
 
     name: str
@@ -33,14 +33,14 @@ class Run(NamedTuple):
     environment: Mapping[str, str]
 
     @classmethod
-    def of(cls, limits: Limits) -> Run:
+    def of(cls, limits: Limits) -> RemoteRun:
         return cls(os.urandom(8).hex(), limits, {name: os.environ[name] for name in _PASSED_ON if name in os.environ})
 
 
 class Order(NamedTuple):
     """A job, with all that a process needs for it."""
 
-    run: Run
+    run: RemoteRun
     here: Surroundings
     """Of the machine that started the run."""
     job: Job
@@ -58,7 +58,7 @@ class _Idle:
         self._pools: dict[str, list[ProcessPool]] = {}
 
     @contextmanager
-    def pool(self, run: Run) -> Iterator[ProcessPool]:
+    def pool(self, run: RemoteRun) -> Iterator[ProcessPool]:
         """Use a pool of a run; the pools of other runs end."""
         with self._lock:
             others = [pool for name in self._pools if name != run.name for pool in self._pools[name]]
@@ -100,7 +100,7 @@ def do(data: bytes) -> bytes:
     return pickle.dumps(answers, pickle.HIGHEST_PROTOCOL)
 
 
-def describe(run: Run, _number: int) -> Surroundings:
+def describe(run: RemoteRun, _number: int) -> Surroundings:
     """Return what a process of the run has there; calls with other numbers are meant for other workers."""
     with _IDLE.pool(run) as pool:
         time.sleep(_SPREAD)

@@ -20,7 +20,7 @@ Encode = Callable[[Sequence[str]], Sequence[Sequence[int]]]
 """Gives the ids of texts."""
 
 
-class Failed(NamedTuple):
+class ConformFailure(NamedTuple):
     """A text with other ids."""
 
     text: str
@@ -34,7 +34,7 @@ class Conformance:
 
     name: str
     texts: int
-    failed: tuple[Failed, ...]
+    failed: tuple[ConformFailure, ...]
     is_: tuple[str, ...] = ()
     """Wrong versions that give the same ids for every text of the kit."""
     like: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def conform(kit: Kit, encode: Encode) -> Conformance:
     """
     answers = [list(ids) for ids in encode([text.text for text in kit.texts])]
     rows = zip(kit.texts, answers, strict=True)
-    failed = tuple(Failed(row.text, row.ids, ids) for row, ids in rows if ids != row.ids)
+    failed = tuple(ConformFailure(row.text, row.ids, ids) for row, ids in rows if ids != row.ids)
     if not failed:
         return Conformance(kit.name, len(kit.texts), ())
     alike = _alike(kit, answers)

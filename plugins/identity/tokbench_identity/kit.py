@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from tokbench import InputError
 from tokbench.plugin import HasTokenBytes, Tokenizer
-from tokbench_identity.mutants.model import Model, model_of
+from tokbench_identity.mutants.model import StageModel, model_of
 from tokbench_identity.mutants.pieces import joins, pieces_of, probe_texts
 from tokbench_identity.mutants.ways import Mutant, mutants
 from tokbench_identity.named import load
@@ -69,7 +69,7 @@ class Kit:
 class Suspects(NamedTuple):
     """A tokenizer's model and its wrong versions."""
 
-    model: Model
+    model: StageModel
     mutants: list[Mutant]
     staged: bool
     """Whether split and merges are known; else only what works around a tokenizer is varied."""
@@ -100,7 +100,7 @@ def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST) -
     return Kit(name, tuple(texts), len(wrong), unnoticed, len(wrong) - len(unnoticed) - len(kept))
 
 
-def _noticed(tokenizer: Tokenizer, model: Model, wrong: Sequence[Mutant]) -> dict[str, set[int]]:
+def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant]) -> dict[str, set[int]]:
     """Return for each text the numbers of the wrong versions that it notices."""
     pieces = pieces_of([tokenizer])
     hints = list(dict.fromkeys(hint for mutant in wrong for hint in mutant.hints if len(hint) < 200))  # noqa: PLR2004
@@ -131,7 +131,7 @@ def _cover(noticed: Mapping[str, set[int]]) -> Iterator[tuple[str, set[int]]]:
         left -= noticed[text]
 
 
-def _shrunk(text: str, wrong: Sequence[Mutant], model: Model) -> str:
+def _shrunk(text: str, wrong: Sequence[Mutant], model: StageModel) -> str:
     """Delete what is not needed to notice some wrong versions."""
     size = len(text) // 2
     while size:
@@ -147,7 +147,7 @@ def _shrunk(text: str, wrong: Sequence[Mutant], model: Model) -> str:
     return text
 
 
-def _kit_text(tokenizer: Tokenizer, model: Model, text: str, wrong: Sequence[Mutant]) -> KitText:
+def _kit_text(tokenizer: Tokenizer, model: StageModel, text: str, wrong: Sequence[Mutant]) -> KitText:
     ids = list(map(int, tokenizer.encode(text)))
     tokens = [tokenizer.token_bytes(k).hex() for k in ids] if isinstance(tokenizer, HasTokenBytes) else []
     same = model.encode(text) == ids

@@ -63,7 +63,7 @@ def kind_of(model: bytes) -> ModelKind:
     """Return the kind of a model.
 
     >>> kind_of(bytes([18, 2, 24, 2]))
-    <Kind.BPE: 2>
+    <ModelKind.BPE: 2>
     """
     return ModelKind(_message(model, _TRAINER).get(_TRAINER_KIND, ModelKind.UNIGRAM))
 
@@ -93,7 +93,7 @@ def read_pieces(model: bytes) -> list[ModelPiece]:
     """Return the pieces of a model that the library has read, by id.
 
     >>> read_pieces(bytes([10, 8, 10, 1, 97, 21, 0, 0, 0, 191]))
-    [Piece(text='a', score=-0.5, type=<PieceType.NORMAL: 1>)]
+    [ModelPiece(text='a', score=-0.5, type=<PieceType.NORMAL: 1>)]
     """
     return [_piece(value) for number, value in _fields(model) if number == _PIECE]
 

@@ -18,9 +18,9 @@ def train_picky_literally(
 
     >>> for event in train_picky_literally([b"abc", b"abc"], 258, 0.9):
     ...     print(event)
-    Event(before=(97, 98), after=(256,))
-    Event(before=(256, 99), after=(257,))
-    Event(before=(256,), after=(97, 98))
+    PickyEvent(before=(97, 98), after=(256,))
+    PickyEvent(before=(256, 99), after=(257,))
+    PickyEvent(before=(256,), after=(97, 98))
     """
     sequences = [list(chunk) for chunk in chunks]
     tokens = [bytes([byte]) for byte in range(FIRST_MERGE)]
@@ -51,7 +51,7 @@ def train_picky_literally(
 def replay(ids: Sequence[int], event: PickyEvent) -> list[int]:
     """Do one event in one chunk.
 
-    >>> replay([97, 98, 99], Event((97, 98), (256,))), replay([256, 99], Event((256,), (97, 98)))
+    >>> replay([97, 98, 99], PickyEvent((97, 98), (256,))), replay([256, 99], PickyEvent((256,), (97, 98)))
     ([256, 99], [97, 98, 99])
     """
     if event.is_merge:

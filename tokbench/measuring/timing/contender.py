@@ -20,7 +20,7 @@ LEAST_ROUNDS: Final = 6
 """A median of fewer has no interval: :func:`tokbench.statistics.quantiles.median_interval`."""
 
 
-class Place(NamedTuple):
+class TimingPlace(NamedTuple):
     """The place and unit of a :class:`tokbench.plugin.Cell`."""
 
     tokenizer: str
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     def with_value(self, value: float, interval: Sequence[float | None], count: int, of: str, needs: str = "") -> Cell:
         """Return a cell; without an interval, ``count`` values of a kind (``of``) are too few.
 
-        >>> Place("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").caution
+        >>> TimingPlace("t", "c", "*", "m", "s").with_value(2.0, (None, None), 3, "rounds", "it needs 6").caution
         'no interval: 3 rounds are too few; it needs 6'
         """
         low, high = interval
@@ -63,8 +63,8 @@ class Contender:
     def where(self) -> str:
         return f"on corpus {self.text.corpus}"
 
-    def place(self, metric: str, unit: str) -> Place:
-        return Place(self.name, self.text.corpus, self.text.group, metric, unit)
+    def place(self, metric: str, unit: str) -> TimingPlace:
+        return TimingPlace(self.name, self.text.corpus, self.text.group, metric, unit)
 
     def get_ready(self) -> None:
         if isinstance(self.tokenizer, WarmsUp):

@@ -123,8 +123,8 @@ def _division(tables: CellTables) -> Division:
 def _text(division: Division, config: RunConfig) -> str:
     """Say what was measured, how it counts, and what does not.
 
-    >>> groups = [TextGroup("a", name, name, Kind.OTHER, size, 60) for name, size in (("a", 3000), ("b", 1000))]
-    >>> _text(divide([*groups, TextGroup("a", "go", "Go", Kind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
+    >>> groups = [TextGroup("a", name, name, SliceKind.OTHER, size, 60) for name, size in (("a", 3000), ("b", 1000))]
+    >>> _text(divide([*groups, TextGroup("a", "go", "Go", SliceKind.CODE, 31, 1)], {}, RunConfig()), RunConfig())
     'For your texts: 75% a, 25% b. All have equal weight, whatever their shares. Left out: 1 document of Go, 31 bytes.'
     """
     return " ".join([_counted(division.counted, config), *_left_out(division.left_out)])
@@ -244,9 +244,9 @@ def _same(tables: CellTables, ranking: Ranking) -> Iterator[str]:
 def _winner(place: Ranking, overall: Ranking) -> str:
     """Return who wins at a place, and what the winner over all needs there, or else the next.
 
-    >>> from tokbench.report.answer.ranking import Standing
-    >>> both = Ranking((), [Standing("a", 0.0, tied=True), Standing("b", 0.04)])
-    >>> _winner(both, Ranking((), [Standing("b", 0.0, tied=True)]))
+    >>> from tokbench.report.answer.ranking import BarStanding
+    >>> both = Ranking((), [BarStanding("a", 0.0, tied=True), BarStanding("b", 0.04)])
+    >>> _winner(both, Ranking((), [BarStanding("b", 0.0, tied=True)]))
     'a (b +4%)'
     """
     if len(place.ties) > 1:

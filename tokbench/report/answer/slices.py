@@ -103,7 +103,7 @@ def divide(groups: Sequence[TextGroup], weights: Mapping[str, float], config: Ru
     If all are small, each is a slice.
 
     >>> sizes = {"go": 900, "sql": 7, "css": 4}
-    >>> groups = [TextGroup("c", name, name, Kind.CODE, size, 60) for name, size in sizes.items()]
+    >>> groups = [TextGroup("c", name, name, SliceKind.CODE, size, 60) for name, size in sizes.items()]
     >>> [(each.label, each.weight, each.size) for each in divide(groups, {}, RunConfig()).counted]
     [('go', 0.5, 900), ('other code', 0.5, 11)]
     >>> [group.label for group in divide(groups[:2], {}, RunConfig()).left_out]
@@ -211,11 +211,12 @@ def weighting(config: RunConfig) -> str:
 def amount(groups: Sequence[TextGroup], label: str = "", *, whole: bool = False) -> str:
     """Return how much text some groups have; ``whole`` counts what training keeps, too.
 
-    >>> amount([TextGroup("c", name, name, Kind.CODE, 21, 1, "file") for name in ("css", "go", "sql")], "code")
+    >>> amount([TextGroup("c", name, name, SliceKind.CODE, 21, 1, "file") for name in ("css", "go", "sql")], "code")
     '3 files of code, 63 bytes'
-    >>> amount([TextGroup("p", "de", "German", Kind.LANGUAGE, 1200, 1)])
+    >>> amount([TextGroup("p", "de", "German", SliceKind.LANGUAGE, 1200, 1)])
     '1 document, 1.20 kB'
-    >>> amount([TextGroup("c", "go", "Go", Kind.CODE, 21, 1, "file", of_documents=5, of_size=98)], "Go", whole=True)
+    >>> go = TextGroup("c", "go", "Go", SliceKind.CODE, 21, 1, "file", of_documents=5, of_size=98)
+    >>> amount([go], "Go", whole=True)
     '5 files of Go, 98 bytes (1 held out)'
     """
     evaluated, size = sum(group.documents for group in groups), sum(group.size for group in groups)

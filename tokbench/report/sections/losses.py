@@ -57,7 +57,7 @@ class ShownLoss:
     def groups(self) -> str:
         """The groups with the most of them, in words.
 
-        >>> Loss(tokenizer="t", corpus="c", cause="other", by_group={"de": 3, "ja": 66, "zh": 67}).groups
+        >>> ShownLoss(tokenizer="t", corpus="c", cause="other", by_group={"de": 3, "ja": 66, "zh": 67}).groups
         'zh 67, ja 66, de 3'
         """
         ranked = sorted(self.by_group.items(), key=lambda item: -item[1])

@@ -28,7 +28,7 @@ from tokbench.measuring.timing.clock import (
     seconds,
 )
 from tokbench.measuring.timing.conditions import drift_note, machine_notes
-from tokbench.measuring.timing.contender import Contender, Place, outcome_of, take_turns
+from tokbench.measuring.timing.contender import Contender, TimingPlace, outcome_of, take_turns
 from tokbench.measuring.timing.contract import TimedSlice, TimedText
 from tokbench.measuring.timing.copies import FreshCopies
 from tokbench.results.cells import WHOLE, Cell
@@ -250,7 +250,7 @@ def _cells(contender: Raced, values: Sequence[Metric]) -> Iterator[Cell]:
             yield place.of_rounds(contender.speeds[value.id])
 
 
-def _without_value(place: Place, contender: Raced) -> Cell:
+def _without_value(place: TimingPlace, contender: Raced) -> Cell:
     assert contender.failure
     small = contender.text.group != WHOLE and not contender.loops
     if small and not contender.failure.traceback:

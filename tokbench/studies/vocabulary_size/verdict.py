@@ -34,7 +34,7 @@ def verdict(own: SizeCost, inside: SizeCost | None, published: SizeCost | None, 
 
     >>> small, large = (SizeCost(vocab_size=n, tokens_per_byte=1 / n, cost=n) for n in (100, 200))
     >>> verdict(small, small, large, 0.01), verdict(large, large, small, 0.01), verdict(small, None, large, 0.01)
-    (<Verdict.TRAIN: 1>, <Verdict.TAKE: 2>, <Verdict.MORE_TEXT: 3>)
+    (<SizeVerdict.TRAIN: 1>, <SizeVerdict.TAKE: 2>, <SizeVerdict.MORE_TEXT: 3>)
     """
     if not _better(own, published, margin):
         return SizeVerdict.TAKE

@@ -19,9 +19,10 @@ def write_model(
     """Return the content of a model file.
 
     >>> from tokbench_plugins.sentencepiece.proto import kind_of, read_normalizer, read_pieces
-    >>> model = write_model([Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.5, PieceType.NORMAL)], Kind.BPE)
+    >>> pieces = [ModelPiece("<unk>", 0.0, PieceType.UNKNOWN), ModelPiece("a", -1.5, PieceType.NORMAL)]
+    >>> model = write_model(pieces, ModelKind.BPE)
     >>> kind_of(model), read_pieces(model)[1], read_normalizer(model)[2:]
-    (<Kind.BPE: 2>, Piece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>), (True, False))
+    (<ModelKind.BPE: 2>, ModelPiece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>), (True, False))
     """
     pieces = list(pieces)
     fallback = any(piece.type == PieceType.BYTE for piece in pieces)

@@ -20,8 +20,8 @@ from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome, quantil
 from tokbench.plugin.timing import (
     Contender,
     FreshCopies,
-    Place,
     TimedText,
+    TimingPlace,
     drift_note,
     machine_notes,
     outcome_of,
@@ -226,7 +226,7 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def _percentile_cell(place: Place, values: Sequence[float], name: str, size: SizeName) -> Cell:
+def _percentile_cell(place: TimingPlace, values: Sequence[float], name: str, size: SizeName) -> Cell:
     if len(values) < _LEAST[name]:
         return place.without_value(
             f"the text has {len(values)} documents of {size} for it; {name} needs {_LEAST[name]}"

@@ -31,7 +31,7 @@ _SPLITS: Final = (
 """Splits that are tried on a tokenizer that does not tell its own."""
 
 
-class Merging(Protocol):
+class MergeWay(Protocol):
     """What makes ids of a chunk that merges do not leave."""
 
     def __call__(self, chunk: str, /) -> Sequence[int]:
@@ -84,8 +84,8 @@ class Merges:
 class Touched:
     """Wrong merges that matter only to chunks with some bytes; all others are done as before."""
 
-    right: Merging
-    wrong: Merging
+    right: MergeWay
+    wrong: MergeWay
     holds: bytes
 
     def __call__(self, chunk: str, /) -> Sequence[int]:
@@ -103,10 +103,10 @@ def whole(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Model:
+class StageModel:
     """The stages of a tokenizer in the order in which they work."""
 
-    merging: Merging
+    merging: MergeWay
     parts: Callable[[str], Iterable[str]] = whole
     """Cuts a text into what is encoded alone."""
     added: Mapping[str, int] = field(default_factory=dict)
@@ -158,7 +158,7 @@ def _cut(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
     yield from filter(None, (text[at:],))
 
 
-def model_of(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Model, bool]:
+def model_of(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[StageModel, bool]:
     """Return a model that gives the ids of a tokenizer for all texts, and whether it has a split and merges.
 
     Where no such model is known, the tokenizer itself does what it has no stages for.
@@ -167,10 +167,10 @@ def model_of(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Model, bool]:
     for model in _candidates(tokenizer):
         if all(model.encode(text) == ids for text, ids in zip(texts, expected, strict=True)):
             return model, True
-    return Model(lambda chunk: list(map(int, tokenizer.encode(chunk)))), False
+    return StageModel(lambda chunk: list(map(int, tokenizer.encode(chunk)))), False
 
 
-def _candidates(tokenizer: Tokenizer) -> Iterator[Model]:
+def _candidates(tokenizer: Tokenizer) -> Iterator[StageModel]:
     try:
         listed = tokenizer.merges if isinstance(tokenizer, HasMerges) else ()
     except AttributeError:
@@ -185,7 +185,7 @@ def _candidates(tokenizer: Tokenizer) -> Iterator[Model]:
     told = split_steps(stages)
     for normalize in (unchanged, _nfc, _no_escape, _spaced):
         for split in (told,) if told else _SPLITS:
-            yield Model(merges, normalize=normalize, split=split, added=added)
+            yield StageModel(merges, normalize=normalize, split=split, added=added)
 
 
 def _nfc(text: str) -> str:
@@ -234,6 +234,6 @@ def _added(data: Sequence[bytes], merges: Merges, special: set[int]) -> dict[str
     return {text: k for text, k in left.items() if len(text) > 1}
 
 
-def changed(model: Model, **stages: Any) -> Model:
+def changed(model: StageModel, **stages: Any) -> StageModel:
     """Return a model with other stages."""
     return replace(model, **stages)

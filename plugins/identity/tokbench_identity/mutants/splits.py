@@ -57,7 +57,7 @@ _NAMES: Final = {
 }
 
 
-class Part(NamedTuple):
+class SplitPart(NamedTuple):
     """A set, a look-around or a group, and how often it is repeated."""
 
     atom: str | Group
@@ -71,7 +71,7 @@ class Group(NamedTuple):
     """Alternatives in order."""
 
     open: str
-    branches: tuple[tuple[Part, ...], ...]
+    branches: tuple[tuple[SplitPart, ...], ...]
 
     def __str__(self) -> str:
         inside = "|".join("".join(map(str, branch)) for branch in self.branches)
@@ -89,7 +89,7 @@ def read_split(pattern: str) -> Group:
 
 
 def _group(tokens: Iterator[regex.Match[str]], opened: str) -> Group:
-    branches: list[list[Part]] = [[]]
+    branches: list[list[SplitPart]] = [[]]
     for token in tokens:
         if token["close"]:
             break
@@ -98,7 +98,7 @@ def _group(tokens: Iterator[regex.Match[str]], opened: str) -> Group:
         elif token["repeat"] and branches[-1]:
             branches[-1][-1] = branches[-1][-1]._replace(repeat=token[0])
         else:
-            branches[-1].append(Part(_group(tokens, token["open"]) if token["open"] else token[0]))
+            branches[-1].append(SplitPart(_group(tokens, token["open"]) if token["open"] else token[0]))
     return Group(opened, tuple(map(tuple, branches)))
 
 
@@ -177,7 +177,7 @@ def _wrong_groups(group: Group) -> Iterator[tuple[str, Group]]:
             yield words, group._replace(branches=(*branches[:k], changed, *branches[k + 1 :]))
 
 
-def _wrong_branches(branch: tuple[Part, ...]) -> Iterator[tuple[str, tuple[Part, ...]]]:
+def _wrong_branches(branch: tuple[SplitPart, ...]) -> Iterator[tuple[str, tuple[SplitPart, ...]]]:
     for k, part in enumerate(branch):
         before, after = branch[:k], branch[k + 1 :]
         look = isinstance(part.atom, Group) and part.atom.open.startswith(("(?=", "(?!", "(?<"))
@@ -187,7 +187,7 @@ def _wrong_branches(branch: tuple[Part, ...]) -> Iterator[tuple[str, tuple[Part,
             yield words, (*before, changed, *after)
 
 
-def _wrong_parts(part: Part, *, look: bool) -> Iterator[tuple[str, Part]]:
+def _wrong_parts(part: SplitPart, *, look: bool) -> Iterator[tuple[str, SplitPart]]:
     if not look:
         plain = part.repeat.removesuffix("+") if len(part.repeat) > 1 else part.repeat
         possessive = part.repeat != plain
@@ -221,6 +221,6 @@ def _wrong_sets(atom: str) -> Iterator[str]:
         yield from (f"{sign}{''.join(items)}{more}]" for more in ("/", "'", "_", r"\t", r"\p{M}") if more not in items)
 
 
-def _short(branch: tuple[Part, ...]) -> str:
+def _short(branch: tuple[SplitPart, ...]) -> str:
     text = "".join(map(str, branch))
     return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004 - a line

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import regex
 
 from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer
-from tokbench_identity.mutants.model import Merges, Model, Touched, unchanged
+from tokbench_identity.mutants.model import Merges, StageModel, Touched, unchanged
 from tokbench_identity.mutants.pieces import texts_of
 from tokbench_identity.mutants.splits import known_splits, wrong_splits
 
@@ -30,7 +30,7 @@ class Mutant(NamedTuple):
 
     stage: str
     words: str
-    model: Model
+    model: StageModel
     hints: tuple[str, ...] = ()
     """Texts in which it may show."""
 
@@ -128,7 +128,7 @@ _BUFFERS: Final[dict[str, Callable[[str], Sequence[str]]]] = {
 }
 
 
-def mutants(tokenizer: Tokenizer, model: Model, *, staged: bool) -> list[Mutant]:
+def mutants(tokenizer: Tokenizer, model: StageModel, *, staged: bool) -> list[Mutant]:
     """Return all wrong versions of a tokenizer.
 
     Args:
@@ -153,7 +153,7 @@ def _numbered(made: Iterable[Mutant]) -> Iterator[Mutant]:
         yield mutant if again == 1 else mutant._replace(words=f"{mutant.words} ({again})")
 
 
-def _normalizers(model: Model) -> Iterator[Mutant]:
+def _normalizers(model: StageModel) -> Iterator[Mutant]:
     if model.normalize is not unchanged:
         yield Mutant("normalizer", "none at all", replace(model, normalize=unchanged))
     for words, change in _NORMALIZERS.items():
@@ -164,13 +164,13 @@ def _composed(first: Callable[[str], str], then: Callable[[str], str]) -> Callab
     return lambda text: then(first(text))
 
 
-def _buffers(model: Model) -> Iterator[Mutant]:
+def _buffers(model: StageModel) -> Iterator[Mutant]:
     long = ("internationalization 12345 " * 22, " ab\n\n" * 120, f"ab{'x' * 600}")
     for words, cut in _BUFFERS.items():
         yield Mutant("buffer", words, replace(model, parts=cut), long)
 
 
-def _ids(tokenizer: Tokenizer, model: Model) -> Iterator[Mutant]:
+def _ids(tokenizer: Tokenizer, model: StageModel) -> Iterator[Mutant]:
     size = tokenizer.vocab_size
     ways: dict[str, Callable[[list[int]], list[int]]] = {
         "the first one lost": lambda ids: ids[1:],
@@ -215,7 +215,7 @@ def _text(tokenizer: Tokenizer, token_id: int) -> str:
         return ""
 
 
-def _special(tokenizer: Tokenizer, model: Model) -> Iterator[Mutant]:
+def _special(tokenizer: Tokenizer, model: StageModel) -> Iterator[Mutant]:
     special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
     names = [name for name in special if name not in model.added]
     for name in names[:: max(1, len(names) // _SPECIAL)]:
@@ -227,7 +227,7 @@ def _special(tokenizer: Tokenizer, model: Model) -> Iterator[Mutant]:
         )
 
 
-def _added_pieces(model: Model) -> Iterator[Mutant]:
+def _added_pieces(model: StageModel) -> Iterator[Mutant]:
     for text in [*model.added][:: max(1, len(model.added) // _LONGEST)]:
         rest = {other: k for other, k in model.added.items() if other != text}
         yield Mutant("added tokens", f"{text!r} not read whole", replace(model, added=rest), (text, f"x{text}y"))
@@ -244,7 +244,7 @@ def _added_pieces(model: Model) -> Iterator[Mutant]:
     )
 
 
-def _splits(model: Model) -> Iterator[Mutant]:
+def _splits(model: StageModel) -> Iterator[Mutant]:
     for at, pattern in enumerate(model.split):
         before, after = model.split[:at], model.split[at + 1 :]
         if len(model.split) > 1:
@@ -263,7 +263,7 @@ def _splits(model: Model) -> Iterator[Mutant]:
         yield Mutant("split", words, replace(model, split=(pattern, *model.split)))
 
 
-def _merges(model: Model, merges: Merges) -> Iterator[Mutant]:
+def _merges(model: StageModel, merges: Merges) -> Iterator[Mutant]:
     fresh = partial(replace, merges, made={})
     ways = {
         "pairs merged from the left, whatever their rank": fresh(choose=lambda found: found[0][1]),
@@ -307,7 +307,7 @@ def _made(merges: Merges) -> Iterator[tuple[bytes, int]]:
         yield data[made], made
 
 
-def _tokens(tokenizer: Tokenizer, model: Model, merges: Merges) -> Iterator[Mutant]:
+def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator[Mutant]:
     """Yield what lacks one merge, or has two merges in the other order."""
     rows = [*merges.pairs.items()]
     after: dict[int, list[int]] = {}

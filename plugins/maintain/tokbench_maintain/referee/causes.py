@@ -38,7 +38,7 @@ _LLAMA_3: Final = (
 
 
 @dataclass(frozen=True)
-class Cause:
+class OtherReading:
     """One way in which a number may have been measured.
 
     >>> import tokbench
@@ -66,17 +66,17 @@ def encoder(tokenizer: Tokenizer) -> Encode:
     return encode
 
 
-def causes(tokenizer: Tokenizer) -> Iterator[Cause]:
+def causes(tokenizer: Tokenizer) -> Iterator[OtherReading]:
     """Yield what may have been measured instead, the simplest first."""
     ids = encoder(tokenizer)
     for marks, (reading, change) in product(_MARKS, _READINGS.items()):
         words = " and ".join(filter(None, (reading, _MARKS[marks])))
         if words:
-            yield Cause(words, partial(_read_otherwise, ids, change, marks))
+            yield OtherReading(words, partial(_read_otherwise, ids, change, marks))
     for name, split in _SPLITS.items():
         other = _with_split(tokenizer, PATTERNS.get(split, _LLAMA_3))
         if other is not None:
-            yield Cause(f"these ranks under {name} split", other)
+            yield OtherReading(f"these ranks under {name} split", other)
 
 
 def _read_otherwise(encode: Encode, change: Callable[[str], str], marks: int, texts: Sequence[str]) -> Ids:

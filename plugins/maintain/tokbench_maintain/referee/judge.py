@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import tokbench
 from tokbench.plugin import BackendError, BackendUnavailable, HasSpecialTokens, HasTokenBytes, InputError, Tokenizer
 from tokbench_maintain.referee.causes import Encode, Ids, causes, encoder
-from tokbench_maintain.referee.table import NotHereError, Printed, Published, Table, listed
+from tokbench_maintain.referee.table import NotHereError, Printed, Published, PublishedTable, listed
 
 State = Literal["equal", "rounding", "cause", "open", "not_run"]
 STATES: Final[tuple[State, ...]] = ("equal", "rounding", "cause", "open", "not_run")
@@ -37,7 +37,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TableVerdict:
     """One table with all its numbers."""
 
     published: Published
@@ -51,7 +51,7 @@ class Verdict:
         """Return the causes and reasons, each with its columns and how many numbers it is about.
 
         >>> cell = Printed("Hindi", "Mistral", "2.47")
-        >>> Verdict(None, [Judged(cell, "4.72", "cause", "these ranks under cl100k's split")]).findings()
+        >>> TableVerdict(None, [Judged(cell, "4.72", "cause", "these ranks under cl100k's split")]).findings()
         ["Mistral: these ranks under cl100k's split (1)"]
         """
         said = Counter((judged.cell.tokenizer, judged.why) for judged in self.cells if judged.why)
@@ -69,7 +69,7 @@ class Verdict:
         }
 
 
-def judge(published: Published, kept: Path) -> Verdict:
+def judge(published: Published, kept: Path) -> TableVerdict:
     """Measure a table.
 
     Args:
@@ -83,7 +83,7 @@ def judge(published: Published, kept: Path) -> Verdict:
     for cell in published.cells():
         columns.setdefault(cell.tokenizer, []).append(cell)
     judged = [one for name, cells in columns.items() for one in _column(published, name, cells, kept)]
-    return Verdict(published, _of_variants(published, judged))
+    return TableVerdict(published, _of_variants(published, judged))
 
 
 def _column(published: Published, name: str, cells: list[Printed], kept: Path) -> list[Judged]:
@@ -142,7 +142,7 @@ def _loaded(given: str | dict[str, Any], folder: Path) -> Tokenizer:
         raise NotHereError(str(error)) from error
 
 
-def _needs_texts(table: Table) -> bool:
+def _needs_texts(table: PublishedTable) -> bool:
     return table.metric != "utf8_fragments"
 
 
@@ -150,7 +150,7 @@ def _needs_texts(table: Table) -> bool:
 class _Measure:
     """The metric of a table, for one tokenizer."""
 
-    table: Table
+    table: PublishedTable
     tokenizer: Tokenizer
     texts: Mapping[str, list[str]]
 

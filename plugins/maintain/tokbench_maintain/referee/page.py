@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tokbench_maintain.referee.judge import State, Verdict
+from tokbench_maintain.referee.judge import State, TableVerdict
 
 _WORDS: Final[dict[State, str]] = {
     "equal": "equal",
@@ -27,7 +27,7 @@ Made by `tokbench referee --fetch --page reports/referee/README.md`. [How to add
 |---|---:|{lines}"""
 
 
-def lines_of(verdict: Verdict) -> list[str]:
+def lines_of(verdict: TableVerdict) -> list[str]:
     """Return what the terminal says of a table."""
     counts = [f"{verdict.count(state):,} {words}" for state, words in _WORDS.items() if verdict.count(state)]
     name = f"{verdict.published.name}: {verdict.published.table.title}"
@@ -35,7 +35,7 @@ def lines_of(verdict: Verdict) -> list[str]:
     return [name, f"  {len(verdict.cells):,} numbers: {', '.join(counts)}", *(f"  {line}" for line in details)]
 
 
-def _parted(verdict: Verdict) -> list[str]:
+def _parted(verdict: TableVerdict) -> list[str]:
     parted = [one for one in verdict.cells if one.state in {"cause", "open"}]
     lines = [
         f"{one.cell.tokenizer}, {one.cell.text}: printed {one.cell.value}, ours {one.ours}"
@@ -44,7 +44,7 @@ def _parted(verdict: Verdict) -> list[str]:
     return lines if len(parted) <= _PARTED_SHOWN else [*lines, f"… and {len(parted) - _PARTED_SHOWN} more"]
 
 
-def page_of(verdicts: Sequence[Verdict]) -> str:
+def page_of(verdicts: Sequence[TableVerdict]) -> str:
     """Return the page of all tables, which begins with the finding."""
     totals = {state: sum(verdict.count(state) for verdict in verdicts) for state in _WORDS}
     totals_of_words = {
@@ -63,7 +63,7 @@ def page_of(verdicts: Sequence[Verdict]) -> str:
     return "\n".join([_HEAD.format(**totals, **totals_of_words), *rows, *sections, ""])
 
 
-def _section(verdict: Verdict) -> list[str]:
+def _section(verdict: TableVerdict) -> list[str]:
     table = verdict.published.table
     said = f"{table.title}. Source: {table.source} ({table.licence}). A number is {table.definition}."
     points = [f"- {line}" for line in (*verdict.findings(), *_parted(verdict))]

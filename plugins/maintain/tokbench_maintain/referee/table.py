@@ -48,14 +48,14 @@ class TextFiles(_Strict):
     """How to get the files where the address cannot be reached."""
 
 
-class Variant(_Strict):
+class TextVariant(_Strict):
     """Another text that may have been measured."""
 
     texts: str | list[str]
     why: str
 
 
-class Table(_Strict):
+class PublishedTable(_Strict):
     """One published table."""
 
     title: str
@@ -72,7 +72,7 @@ class Table(_Strict):
     texts: dict[str, str | list[str]] = Field(default_factory=dict)
     text_files: TextFiles | None = None
     """The texts, where they are not in the table."""
-    variants: dict[str, Variant] = Field(default_factory=dict)
+    variants: dict[str, TextVariant] = Field(default_factory=dict)
     """Texts that give the printed numbers where the texts that are published do not."""
     cells: str | dict[str, dict[str, str | int]]
     """The printed numbers by text and tokenizer, or the CSV file that has them."""
@@ -105,14 +105,14 @@ class NotHereError(Exception):
 class Published:
     """A table that was read, and the folder that it is in.
 
-    >>> table = Table(title="t", source="s", licence="l", definition="d", metric="tokens", tokenizers={"A": "gpt-4"},
+    >>> table = PublishedTable(title="t", source="s", licence="l", definition="d", metric="tokens", tokenizers={"A": "gpt-4"},
     ...               texts={"x": "hi"}, cells={"x": {"A": 1}})
     >>> [*Published("t", table, Path()).cells()], Published("t", table, Path()).texts("x", Path())
     ([Printed(text='x', tokenizer='A', value='1')], ['hi'])
     """
 
     name: str
-    table: Table
+    table: PublishedTable
     folder: Path
 
     def cells(self) -> Iterator[Printed]:
@@ -197,9 +197,9 @@ def read_tables(folder: Path, names: Sequence[str] = ()) -> list[Published]:
     return [Published(name, _read_table(files[name]), folder) for name in names or files]
 
 
-def _read_table(file: Path) -> Table:
+def _read_table(file: Path) -> PublishedTable:
     try:
-        return Table.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        return PublishedTable.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
     except yaml.YAMLError as error:
         raise InputError(f"{file}: not YAML: {error}") from error
     except ValidationError as error:

@@ -54,7 +54,8 @@ class SuccessorCounts(NamedTuple):
 
         In "a b a c a b", b, c, b follow a: entropy 0.918 of at most log2(2) = 1.
 
-        >>> counts = PairCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
+        >>> pairs = np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64)
+        >>> counts = SuccessorCounts(2, pairs, np.array([2, 1, 1, 1]))
         >>> round(counts.successor_entropy(), 4)
         0.9183
         """
@@ -77,7 +78,8 @@ class SuccessorCounts(NamedTuple):
         The smaller of the numbers of different ids before and after an id (Feng and others 2004, "Accessor variety
         criteria for Chinese word extraction"). In "a b a c a b", a has 2 and 2; b has 1 and 1; c has 1 and 1.
 
-        >>> counts = PairCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
+        >>> pairs = np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64)
+        >>> counts = SuccessorCounts(2, pairs, np.array([2, 1, 1, 1]))
         >>> round(counts.accessor_variety(), 4)
         1.3333
         """

@@ -196,7 +196,7 @@ def check_pieces(name: str, pieces: Sequence[ModelPiece]) -> None:
     Raises:
         ValueError: they cannot; it says why, and what to do.
 
-    >>> pieces = [Piece(text, -len(text), PieceType.NORMAL) for text in ("a", "aa", "abc")]
+    >>> pieces = [ModelPiece(text, -len(text), PieceType.NORMAL) for text in ("a", "aa", "abc")]
     >>> check_pieces("merges", pieces)
     Traceback (most recent call last):
     ValueError: merges cannot be listed: piece 'abc' has 'b' in it, which is not a piece; keep the .model file

@@ -23,7 +23,7 @@ _END: Final = -2
 class PickyEncoder(ChunkEncoder):
     """Encodes texts with events; ``final_ids`` has the id of each final token, by its id of training.
 
-    >>> events = [Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))]
+    >>> events = [PickyEvent((97, 98), (256,)), PickyEvent((256, 99), (257,)), PickyEvent((256,), (97, 98))]
     >>> final_ids = {**{byte: byte for byte in range(256)}, 257: 256}
     >>> PickyEncoder(events, "gpt2", final_ids)("abc ab")
     [256, 32, 97, 98]

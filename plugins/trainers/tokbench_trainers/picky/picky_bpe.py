@@ -48,7 +48,8 @@ class PickyTrainOptions(RuledTrainOptions):
 class PickyEvents:
     """The events of PickyBPE, in order, and the tokens that they make.
 
-    >>> learned = PickyEvents([Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))])
+    >>> events = [PickyEvent((97, 98), (256,)), PickyEvent((256, 99), (257,)), PickyEvent((256,), (97, 98))]
+    >>> learned = PickyEvents(events)
     >>> learned.halves, learned.tokens[256:], learned.final_ids[257], 256 in learned.final_ids
     ([(97, 98), (256, 99)], [b'ab', b'abc'], 256, False)
     """
@@ -83,7 +84,8 @@ class PickyEvents:
 class PickyBPE(RuledBPE):
     """A vocabulary from which scaffold tokens were removed.
 
-    >>> learned = PickyEvents([Event((97, 98), (256,)), Event((256, 99), (257,)), Event((256,), (97, 98))])
+    >>> events = [PickyEvent((97, 98), (256,)), PickyEvent((256, 99), (257,)), PickyEvent((256,), (97, 98))]
+    >>> learned = PickyEvents(events)
     >>> tokenizer = PickyBPE(learned, "gpt4")
     >>> tokenizer.encode("abc ab"), tokenizer.vocab_size, tokenizer.token_bytes(256)
     ([256, 32, 97, 98], 257, b'abc')
@@ -117,7 +119,7 @@ def read_events(written: Sequence[Any]) -> PickyEvents:
     """Read the events of a saved file.
 
     >>> read_events([[[97, 98], [256]]]).events
-    [Event(before=(97, 98), after=(256,))]
+    [PickyEvent(before=(97, 98), after=(256,))]
     >>> read_events([[[97, 300], [256]]])
     Traceback (most recent call last):
     ValueError: event 0 is [[97, 300], [256]], not a merge or a removal of ids that exist

@@ -29,9 +29,9 @@ def train_picky(
 
     >>> for event in train_picky({"abc": 2}, 258, 0.9):
     ...     print(event)
-    Event(before=(97, 98), after=(256,))
-    Event(before=(256, 99), after=(257,))
-    Event(before=(256,), after=(97, 98))
+    PickyEvent(before=(97, 98), after=(256,))
+    PickyEvent(before=(256, 99), after=(257,))
+    PickyEvent(before=(256,), after=(97, 98))
     """
     text = _PickyText(((chunk.encode(), count) for chunk, count in chunks.items()), tie)
     tokens = [bytes([byte]) for byte in range(FIRST_MERGE)]

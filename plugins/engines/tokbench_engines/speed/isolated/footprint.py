@@ -16,7 +16,7 @@ from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.memory import begin_memory_peak, memory_peak, resident_memory
 from tokbench.plugin import Options, Tokenizer, encode_batch
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, Outcome
-from tokbench.plugin.timing import Place
+from tokbench.plugin.timing import TimingPlace
 from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 _LEAST_SIZES: Final = 2
@@ -144,7 +144,7 @@ class Footprints:
                 (LOADED, [footprint.loaded / 1e6 for footprint in results]),
                 (PEAK, [footprint.peak / 1e6 for footprint in results if footprint.peak is not None]),
             ):
-                place = Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
+                place = TimingPlace(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
                 cells.append(place.failed(failed) if failed else _cell(place, values))
             failures += [failed] if failed else []
             cells += training_cells(name, facts)
@@ -153,7 +153,7 @@ class Footprints:
         return Outcome(cells=cells, notes=notes, tracebacks=tracebacks(failures))
 
 
-def _cell(place: Place, values: Sequence[float]) -> Cell:
+def _cell(place: TimingPlace, values: Sequence[float]) -> Cell:
     if not values:
         return place.without_value("this system does not report a process's peak")
     return place.of_rounds(values, "processes")
@@ -161,7 +161,7 @@ def _cell(place: Place, values: Sequence[float]) -> Cell:
 
 def training_cells(name: str, trainings: Mapping[str, TrainedIn]) -> Iterator[Cell]:
     """Yield the cells of :data:`TRAINING`."""
-    places = {metric.id: Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit) for metric in TRAINING}
+    places = {metric.id: TimingPlace(name, OWN_TEXTS, WHOLE, metric.id, metric.unit) for metric in TRAINING}
     if name not in trainings:
         yield from (place.without_value("it was loaded, not trained") for place in places.values())
         return
@@ -190,7 +190,7 @@ def _megabytes(trained: TrainedIn) -> float | None:
     return None if trained.memory is None else trained.memory / 1e6
 
 
-def _slope(place: Place, alike: Sequence[TrainedIn], value_of: Callable[[TrainedIn], float | None]) -> Cell:
+def _slope(place: TimingPlace, alike: Sequence[TrainedIn], value_of: Callable[[TrainedIn], float | None]) -> Cell:
     points = [(trained.n_bytes / 1e6, value) for trained in alike if (value := value_of(trained)) is not None]
     sizes = sorted({size for size, _ in points})
     if len(sizes) < _LEAST_SIZES:

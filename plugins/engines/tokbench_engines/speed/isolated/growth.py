@@ -19,7 +19,7 @@ from pydantic import Field
 from tokbench.foundation.failures import tracebacks
 from tokbench.plugin import Options, Tokenizer
 from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, Outcome, student_t
-from tokbench.plugin.timing import Place, quiet
+from tokbench.plugin.timing import TimingPlace, quiet
 from tokbench_engines.speed.isolated.contract import StepAnswers, TrainedIn
 
 ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]
@@ -103,7 +103,7 @@ class GrowthLine(NamedTuple):
     def word(self) -> str:
         """The growth in a word.
 
-        >>> [Line(slope, None, None).word for slope in (1.02, 1.4, 1.97)]
+        >>> [GrowthLine(slope, None, None).word for slope in (1.02, 1.4, 1.97)]
         ['linear', 'more than linear', 'quadratic']
         """
         if self.exponent <= _LINEAR:
@@ -178,7 +178,7 @@ class Growth:
         for name, by_shape in by_tokenizer.items():
             words = []
             for shape, answers in by_shape.items():
-                exponent, speed = (Place(name, OWN_TEXTS, shape, metric.id, metric.unit) for metric in VALUES)
+                exponent, speed = (TimingPlace(name, OWN_TEXTS, shape, metric.id, metric.unit) for metric in VALUES)
                 if answers.failure:
                     word, reason = self._failed(answers)
                     failures.append(answers.failure._replace(reason=reason))

@@ -29,7 +29,7 @@ def cuts_of(text: str, count: int) -> list[AppendCut]:
     White space before the cut belongs to the continuation, as in evaluation harnesses.
 
     >>> cuts_of("ab", 2)
-    [Cut(context='a', continuation='b'), Cut(context='a', continuation='b')]
+    [AppendCut(context='a', continuation='b'), AppendCut(context='a', continuation='b')]
     >>> sorted({cut.continuation for cut in cuts_of("one two", 50)})
     [' two', 'e', 'ne', 'o', 'wo']
     """
@@ -79,7 +79,7 @@ class AppendWindows(NamedTuple):
     def percentile(self, share: float) -> int:
         """Return the changed ids by nearest rank; ``share`` is between 0 and 1.
 
-        >>> Windows({0: 98, 1: 1, 7: 1}).percentile(0.99), Windows({0: 98, 1: 1, 7: 1}).percentile(1)
+        >>> AppendWindows({0: 98, 1: 1, 7: 1}).percentile(0.99), AppendWindows({0: 98, 1: 1, 7: 1}).percentile(1)
         (1, 7)
         """
         rank, seen = ceil(share * self.appends), 0

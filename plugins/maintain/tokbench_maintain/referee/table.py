@@ -105,9 +105,10 @@ class NotHereError(Exception):
 class Published:
     """A table that was read, and the folder that it is in.
 
-    >>> table = PublishedTable(title="t", source="s", licence="l", definition="d", metric="tokens", tokenizers={"A": "gpt-4"},
-    ...               texts={"x": "hi"}, cells={"x": {"A": 1}})
-    >>> [*Published("t", table, Path()).cells()], Published("t", table, Path()).texts("x", Path())
+    >>> table = {"title": "t", "source": "s", "licence": "l", "definition": "d", "metric": "tokens"}
+    >>> table |= {"tokenizers": {"A": "gpt-4"}, "texts": {"x": "hi"}, "cells": {"x": {"A": 1}}}
+    >>> published = Published("t", PublishedTable.model_validate(table), Path())
+    >>> [*published.cells()], published.texts("x", Path())
     ([Printed(text='x', tokenizer='A', value='1')], ['hi'])
     """
 

@@ -96,7 +96,7 @@ def _check_configs(configs: Sequence[Path], overrides: Overrides, *, as_json: bo
 
 
 def _facts(config: Path, run: Run) -> dict[str, object]:
-    from tokbench.engine.planning import outlook
+    from tokbench.engine.restrictions import outlook
 
     plan = run.plan
     return {
@@ -131,7 +131,7 @@ def _state(tokenizer: RunTokenizer) -> str:
 
 
 def _show(config: Path, run: Run) -> None:
-    from tokbench.engine.planning import outlook
+    from tokbench.engine.restrictions import outlook
     from tokbench.report.terminal import not_ready_lines
 
     for tokenizer in run.plan.tokenizers:

@@ -94,7 +94,8 @@ def new(
 def _outlook(text: str, path: Path) -> list[str]:
     """Return what studies say before a run; an InputError lists what is wrong, so that nothing of it is written."""
     from tokbench.config.read import parse_config
-    from tokbench.engine.planning import make_plan, outlook
+    from tokbench.engine.planning import make_plan
+    from tokbench.engine.restrictions import outlook
     from tokbench.foundation.progress import silent
     from tokbench.registry.plugins import load_registry
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, TypeVar
@@ -84,14 +84,6 @@ def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
     planner.weights()
     planner.study_problems()
     planner.reporters()
-
-
-def outlook(plan: Plan, registry: Registry) -> Iterator[str]:
-    """Yield what the studies of a plan can say of it before it runs."""
-    for name, options in plan.studies.items():
-        spec = registry.studies.get(name)
-        said = attempt(partial(_said_by, spec, plan, options), f"the study {spec.name!r} says nothing of the plan")
-        yield from [said.reason] if isinstance(said, Failure) else said
 
 
 _PACKED: Final = {".gz", ".xz", ".bz2", ".zst", ".parquet"}
@@ -499,10 +491,6 @@ class _Planner:
             variants = [variant.name for variant in expand(name, self._config.tokenizers[name])]
             if variants != [name]:
                 self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")
-
-
-def _said_by(spec: StudySpec, plan: Plan, options: Any) -> list[str]:
-    return list(spec.outlook(plan, options)) if spec.outlook else []
 
 
 def _problems_of(spec: StudySpec, plan: Plan, options: Any) -> list[StudyProblem]:

@@ -1,16 +1,19 @@
-"""Checks the key ``corpora`` of tokenizers and metrics: what is restricted to other corpora has no cell on one."""
+"""Checks the key ``corpora``, by which tokenizers and metrics have no cell on other corpora, and what studies foresee."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from tokbench.config.model import Config
 from tokbench.foundation.errors import did_you_mean
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Role
 from tokbench.measuring.plan import Plan
-from tokbench.measuring.study import StudyProblem
+from tokbench.measuring.study import StudyProblem, StudySpec
+from tokbench.registry.plugins import Registry
 from tokbench.tokenizers.options import Options, names_in
 
 Path = tuple[str | int, ...]
@@ -139,3 +142,15 @@ def restriction_notes(plan: Plan) -> Iterator[str]:
         if gain and corpus not in plan.corpora_of(losses):
             unknown = "losses are unknown there, so no tokenizer is ranked"
             yield f"{losses.name} is not measured on corpus {corpus}: {unknown}"
+
+
+def outlook(plan: Plan, registry: Registry) -> Iterator[str]:
+    """Yield what the studies of a plan can say of it before it runs."""
+    for name, options in plan.studies.items():
+        spec = registry.studies.get(name)
+        said = attempt(partial(_said_by, spec, plan, options), f"the study {spec.name!r} says nothing of the plan")
+        yield from [said.reason] if isinstance(said, Failure) else said
+
+
+def _said_by(spec: StudySpec, plan: Plan, options: Any) -> list[str]:
+    return list(spec.outlook(plan, options)) if spec.outlook else []

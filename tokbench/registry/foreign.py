@@ -28,8 +28,8 @@ READ_LATER: Final = frozenset({"notes"})
 """Members of a source that are asked each time, because reading changes them."""
 
 
-class Place(NamedTuple):
-    """A member of a spec: ``Place("metrics", "mine", "text")``."""
+class MemberPlace(NamedTuple):
+    """A member of a spec: ``MemberPlace("metrics", "mine", "text")``."""
 
     kind: str
     """The name of the catalogue."""
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 class Host(Protocol):
     """The process of a distribution."""
 
-    def call(self, function: str, place: Place, *arguments: Any) -> Any:
+    def call(self, function: str, place: MemberPlace, *arguments: Any) -> Any:
         """Return what a function of :mod:`tokbench.registry.hosted` answers, or raise its error."""
 
 
@@ -61,7 +61,7 @@ class Remote:
     """A function of a plugin, which is called in the plugin's process."""
 
     distribution: str
-    place: Place
+    place: MemberPlace
     module: str = ""
 
     def __post_init__(self) -> None:
@@ -85,24 +85,6 @@ class RemoteSource(Remote):
 
     def __call__(self, *arguments: Any) -> Any:
         return _stand_in(self, "source", arguments, READ_LATER)
-
-
-@dataclass(frozen=True)
-class Here(Remote):
-    """A function whose result cannot travel, such as a tokenizer that a Python caller loads: it runs here."""
-
-    def __call__(self, *arguments: Any) -> Any:
-        from tokbench.registry.plugins import load_registry
-
-        registry = load_registry(here=frozenset({self.distribution}))
-
-        def real(value: Any) -> Any:
-            if not isinstance(value, ForeignOptions):
-                return value
-            return getattr(getattr(registry, value.place.kind).get(value.place.name), value.place.member)(**value.given)
-
-        function = getattr(getattr(registry, self.place.kind).get(self.place.name), self.place.member)
-        return function(*map(real, arguments))
 
 
 def distributions_of(*functions: Callable[..., Any] | None) -> tuple[str, ...]:
@@ -171,7 +153,7 @@ class ForeignOptions(Options):
     """Options whose class is in a plugin's process, which checks them once more."""
 
     distribution: ClassVar[str] = ""
-    place: ClassVar[Place] = Place("", "", "")
+    place: ClassVar[MemberPlace] = MemberPlace("", "", "")
 
     @model_validator(mode="wrap")
     @classmethod
@@ -192,9 +174,22 @@ class ForeignOptions(Options):
         return {info.alias or name: getattr(self, name) for name, info in fields if name in self.model_fields_set}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from tokbench.registry.hosted import options_of
-
         return options_of, (self.place, self.given)
+
+
+class _Process:
+    registry: Any = None
+
+
+def use_registry(registry: Any) -> None:
+    """Let options that arrive in this process, which is a plugin's, become those of its own classes."""
+    _Process.registry = registry
+
+
+def options_of(place: MemberPlace, given: Mapping[str, Any]) -> Options:
+    """Return options of the plugin's own class."""
+    model: type[Options] = getattr(getattr(_Process.registry, place.kind).get(place.name), place.member)
+    return model.model_validate(dict(given), context={})
 
 
 def _error(place: tuple[str | int, ...], message: str, value: object) -> InitErrorDetails:
@@ -202,11 +197,11 @@ def _error(place: tuple[str | int, ...], message: str, value: object) -> InitErr
     return InitErrorDetails(type=said, loc=place, input=value)
 
 
-class Model(NamedTuple):
+class OptionsModel(NamedTuple):
     """The class of a plugin's options, as plain data."""
 
     name: str
-    place: Place
+    place: MemberPlace
     fields: Mapping[str, tuple[Any, FieldInfo]]
 
     def options(self, distribution: str) -> type[Options]:
@@ -217,7 +212,7 @@ class Model(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A spec of a plugin as plain data: functions are :class:`Remote`, classes of options a :class:`Model`."""
+    """A spec of a plugin as plain data: functions are :class:`Remote`, classes of options an :class:`OptionsModel`."""
 
     plugin: str
     """The entry point, by its number among those of the distribution."""
@@ -227,7 +222,7 @@ class Described(NamedTuple):
 
     def made(self, distribution: str) -> Any:
         values = {
-            name: value.options(distribution) if isinstance(value, Model) else value
+            name: value.options(distribution) if isinstance(value, OptionsModel) else value
             for name, value in self.values.items()
         }
         return self.spec(**values)

@@ -9,7 +9,7 @@ import io
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import count
 from types import FunctionType
@@ -28,16 +28,17 @@ from tokbench.measuring.metric import Metric
 from tokbench.registry.foreign import (
     Described,
     Description,
-    Here,
-    Model,
+    ForeignOptions,
+    MemberPlace,
+    OptionsModel,
     PackedState,
-    Place,
     Remote,
     RemoteMetric,
     RemoteSource,
+    use_registry,
 )
 from tokbench.registry.hosted_study import HostedContext
-from tokbench.registry.plugins import Registry
+from tokbench.registry.plugins import Registry, load_registry
 from tokbench.results.study_blocks import BlockType, StudyBlocks
 from tokbench.tokenizers.options import Options
 
@@ -69,6 +70,7 @@ CATALOGUES: Final = {catalogue.spec: name for name, catalogue in vars(Registry()
 def use(context: Any) -> None:
     """Answer from the registry of a worker's context, which also asks the process of the run."""
     _Process.context = context
+    use_registry(context.registry)
 
 
 def spec_named(kind: str, name: str) -> Any:
@@ -98,6 +100,22 @@ def _travels(module: str) -> bool:
     top = module.partition(".")[0]
     known = top in sys.stdlib_module_names or top in _PLAIN_LIBRARIES
     return known or top == "tokbench" or is_own(top.replace("_", "-"))
+
+
+@dataclass(frozen=True)
+class Here(Remote):
+    """A function whose result cannot travel, such as a tokenizer that a Python caller loads: it runs here."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        registry = load_registry(here=frozenset({self.distribution}))
+
+        def real(value: Any) -> Any:
+            if not isinstance(value, ForeignOptions):
+                return value
+            return getattr(getattr(registry, value.place.kind).get(value.place.name), value.place.member)(**value.given)
+
+        function = getattr(getattr(registry, self.place.kind).get(self.place.name), self.place.member)
+        return function(*map(real, arguments))
 
 
 class _Packer(pickle.Pickler):
@@ -137,13 +155,7 @@ def answer(request: bytes) -> bytes:
         return pickle.dumps(("error", failure_of(error)))
 
 
-def options_of(place: Place, given: Mapping[str, Any]) -> Options:
-    """Return options of the plugin's own class."""
-    model: type[Options] = getattr(getattr(_Process.context.registry, place.kind).get(place.name), place.member)
-    return model.model_validate(dict(given), context={})
-
-
-def _member(place: Place, *arguments: Any) -> Any:
+def _member(place: MemberPlace, *arguments: Any) -> Any:
     spec = getattr(_Process.context.registry, place.kind).get(place.name)
     function = getattr(spec, place.member)
     result = function(*arguments)
@@ -154,7 +166,7 @@ def _member(place: Place, *arguments: Any) -> Any:
     return list(result) if isinstance(result, Iterator) else result
 
 
-def _object(function: str, place: Place, arguments: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
+def _object(function: str, place: MemberPlace, arguments: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
     """Return a metric or a source, which is made once."""
     key = f"{function} {place} {arguments!r}"
     if key not in _Process.made:
@@ -168,7 +180,7 @@ def _object(function: str, place: Place, arguments: tuple[Any, ...], given: Mapp
 
 
 def _ask(
-    function: str, place: Place, made_of: tuple[Any, ...], member: str, given: Mapping[str, Any], *arguments: Any
+    function: str, place: MemberPlace, made_of: tuple[Any, ...], member: str, given: Mapping[str, Any], *arguments: Any
 ) -> Any:
     made = _object(function, place, made_of, given)
     if not member:
@@ -220,7 +232,7 @@ def _members(made: Any) -> tuple[list[str], dict[str, Any]]:
     return methods, values
 
 
-def _validate(place: Place, given: Mapping[str, Any], context: Any) -> list[tuple[Any, str, Any]]:
+def _validate(place: MemberPlace, given: Mapping[str, Any], context: Any) -> list[tuple[Any, str, Any]]:
     """Return what is wrong with options: place, message and value."""
     model: type[Options] = getattr(getattr(_Process.context.registry, place.kind).get(place.name), place.member)
     try:
@@ -230,7 +242,7 @@ def _validate(place: Place, given: Mapping[str, Any], context: Any) -> list[tupl
     return []
 
 
-def _describe(_place: Place, distribution: str) -> Description:
+def _describe(_place: MemberPlace, distribution: str) -> Description:
     """Describe what the entry points of a distribution register."""
     registry, specs = _Process.context.registry, []
     for catalogue in registry.catalogues:
@@ -246,11 +258,11 @@ def _values(distribution: str, kind: str, name: str, spec: Any) -> dict[str, Any
     """Return the fields of a spec as plain data."""
     values = {}
     for part in fields(spec):
-        value, place = getattr(spec, part.name), Place(kind, name, part.name)
+        value, place = getattr(spec, part.name), MemberPlace(kind, name, part.name)
         if value is part.default:
             continue
         if isinstance(value, type) and issubclass(value, BaseModel):
-            value = value if _travels(value.__module__) else Model(value.__name__, place, _fields(value))
+            value = value if _travels(value.__module__) else OptionsModel(value.__name__, place, _fields(value))
         elif callable(value):
             value = _function(distribution, place, value)
         elif isinstance(value, BlockType):
@@ -265,7 +277,7 @@ def _plain_metric(metric: Metric) -> Metric:
     return replace(metric, needs=tuple(need for need in metric.needs if _travels(need.__module__)))
 
 
-def _function(distribution: str, place: Place, function: Callable[..., Any]) -> Any:
+def _function(distribution: str, place: MemberPlace, function: Callable[..., Any]) -> Any:
     module = getattr(function, "__module__", "")
     if isinstance(function, FunctionType) and _travels(module) and "<" not in function.__qualname__:
         return function  # a default of the spec's class

@@ -247,10 +247,10 @@ def load_registry(entries: Iterable[EntryPoint] | None = None, *, here: Collecti
 
 def _add_described(registry: Registry, distribution: str, statuses: list[PluginStatus]) -> None:
     """Add what the plugins of another distribution register, as its own process describes it."""
-    from tokbench.registry.foreign import DESCRIBED, Description, Place, host_of
+    from tokbench.registry.foreign import DESCRIBED, Description, MemberPlace, host_of
 
     host = host_of(distribution, renewed=True)
-    described: Description | Failure = attempt(lambda: host.call("describe", Place("", "", ""), distribution))
+    described: Description | Failure = attempt(lambda: host.call("describe", MemberPlace("", "", ""), distribution))
     if isinstance(described, Failure):
         registry.plugins += [replace(status, reason=described.reason) for status in statuses]
         return

@@ -8,7 +8,8 @@ import pytest
 import tokbench
 from tokbench.config.read import read_config
 from tokbench.corpus.shards import BUCKETS
-from tokbench.engine.planning import make_plan, outlook
+from tokbench.engine.planning import make_plan
+from tokbench.engine.restrictions import outlook
 from tokbench.foundation.progress import silent
 from tokbench.registry.plugins import load_registry
 from tokbench.report.answer.answer import answer_of

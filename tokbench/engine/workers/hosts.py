@@ -25,7 +25,7 @@ from tokbench.foundation.failures import Failure, PluginError, attempt, doing
 from tokbench.foundation.progress import silent
 from tokbench.measuring.job import Job
 from tokbench.registry import hosted
-from tokbench.registry.foreign import Place
+from tokbench.registry.foreign import MemberPlace
 from tokbench.registry.hookspecs import GROUP
 from tokbench.registry.hosted_study import VALUES
 from tokbench.registry.plugins import ALLOWED, OWN_ONLY
@@ -46,11 +46,11 @@ class Call(Job):
     verb: str
     place: str
     request: bytes
-    context: Any = field(default=None, compare=False)
+    callback: Any = field(default=None, compare=False)
     """What answers the calls that it sends back."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"context": None}
+        return self.__dict__ | {"callback": None}
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Call(Job):
         return (self.distribution,)
 
     def called(self, request: bytes) -> bytes:
-        answer: bytes = self.context(request)
+        answer: bytes = self.callback(request)
         return answer
 
     def run(self, _context: WorkerContext) -> Any:
@@ -82,7 +82,7 @@ class PluginHost:
         self._ended: dict[tuple[str, str], Failure] = {}
         self._description: Any = None
 
-    def call(self, function: str, place: Place, *arguments: Any) -> Any:
+    def call(self, function: str, place: MemberPlace, *arguments: Any) -> Any:
         """Return what the plugin answers.
 
         Raises:
@@ -111,7 +111,7 @@ class PluginHost:
             self._pool.end()
             self._pool = None
 
-    def _answer(self, function: str, place: Place, arguments: tuple[Any, ...]) -> Any:
+    def _answer(self, function: str, place: MemberPlace, arguments: tuple[Any, ...]) -> Any:
         known = self._ended.get(place[:2])
         if known:
             raise PluginError(known)
@@ -120,9 +120,9 @@ class PluginHost:
         doing_what = (
             f"{member or place.member} of {place.name}" if place.name else f"the plugins of {self.distribution}"
         )
-        context = _callback(arguments)
+        callback = _callback(arguments)
         job = Call(
-            self.distribution, verb, doing_what, packed((function, place, arguments), self.distribution), context
+            self.distribution, verb, doing_what, packed((function, place, arguments), self.distribution), callback
         )
         answer = self._asked(job, describing=function == "describe")
         if isinstance(answer, WorkerDied):

@@ -1,4 +1,4 @@
-"""Checks the key ``corpora``, by which tokenizers and metrics have no cell on other corpora, and what studies foresee."""
+"""Checks the key ``corpora``, by which tokenizers and metrics have no cell on other corpora; what studies foresee."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from html import unescape
 from itertools import product
 
 import pytest
@@ -9,7 +10,9 @@ from hostile_plugin import FAULTS, PLACES
 from hostile_runs import expect, start, wrong
 from hostile_runs import install as install_hostile
 
+from tokbench.measuring.study import StudyContext
 from tokbench.registry.foreign import PackedState
+from tokbench.registry.hosted_study import VALUES, HostedContext
 from tokbench.registry.plugins import load_registry
 
 SAMPLE = [
@@ -32,6 +35,13 @@ def test_a_plugin_of_another_package_is_not_imported_here(install, monkeypatch):
     assert "own_metrics" not in sys.modules
 
 
+def test_a_hosted_study_sees_all_of_a_run():
+    members = {name for name in vars(StudyContext) if not name.startswith("_")}
+    there = vars(HostedContext(distribution="", values=dict.fromkeys(VALUES), call=print)).keys() | vars(HostedContext)
+    assert members <= there
+    assert set(VALUES) <= members
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("hostile")
@@ -49,7 +59,7 @@ def test_without_a_fault_all_is_measured(folder, installed):
     code, said = start(folder, installed, "", "run", "full.yaml", "-o", str(folder / "sound"), "-w", "1")
     assert code == 0, said
     assert (folder / "sound" / "hostile.txt").read_text(encoding="utf-8").endswith(" cells")
-    assert "Tokens: {&#x27;bytes&#x27;: 6" in (folder / "sound" / "report.html").read_text(encoding="utf-8")
+    assert "Tokens: {'bytes': 6" in unescape((folder / "sound" / "report.html").read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow

@@ -110,7 +110,8 @@ def _apart(name: str, package: str) -> click.Command:
         words = [sys.executable, "-c", _START, json.dumps(sys.path), f"{write} {name}", name, *arguments]
         code = subprocess.run(words, pass_fds=[write], check=False).returncode  # noqa: S603 - this interpreter
         os.close(write)
-        if attempt(lambda: os.read(read, 1)) != b".":
+        unasked = code == Interruption.exit_code  # Ctrl-C would have interrupted this process, too
+        if unasked or attempt(lambda: os.read(read, 1)) != b".":
             how = f"died with signal {-code}" if code < 0 else "ended the program, and nothing is finished"
             raise PluginError(Failure(f"the command {name!r} of the package {package} {how}"))
         sys.exit(code)

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
 
-from pydantic import ModelWrapValidatorHandler, ValidationError, ValidationInfo, create_model, model_validator
+from pydantic import ValidationError, ValidationInfo, create_model, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -155,17 +155,15 @@ class ForeignOptions(Options):
     distribution: ClassVar[str] = ""
     place: ClassVar[MemberPlace] = MemberPlace("", "", "")
 
-    @model_validator(mode="wrap")
-    @classmethod
-    def _check_there(cls, data: Any, handler: ModelWrapValidatorHandler[Any], info: ValidationInfo) -> Any:
-        options = handler(data)
+    @model_validator(mode="after")  # a wrapping one would hand on lists of JSON, which are no tuples
+    def _check_there(self, info: ValidationInfo) -> Self:
         try:
-            wrong = host_of(cls.distribution).call("validate", cls.place, options.given, info.context)
+            wrong = host_of(self.distribution).call("validate", self.place, self.given, info.context)
         except PluginError as error:
-            wrong = [((), f"the plugin of {cls.place.name!r} cannot check its options: {error}", None)]
+            wrong = [((), f"the plugin of {self.place.name!r} cannot check its options: {error}", None)]
         if wrong:
-            raise ValidationError.from_exception_data(cls.__name__, [_error(*each) for each in wrong])
-        return options
+            raise ValidationError.from_exception_data(type(self).__name__, [_error(*each) for each in wrong])
+        return self
 
     @property
     def given(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.measuring.job import Job
 
-VALUES: Final = ("plan", "prepared", "ended", "not_timed", "cells", "worst")
+VALUES: Final = ("plan", "tokenizers", "ended", "unmeasurable", "cells", "worst")
 """The members of a study's context that are sent with it."""
 
 
@@ -72,7 +72,7 @@ class HostedContext:
 
     def ask(self, asked: Any) -> Iterator[Any]:
         jobs = [PluginJob.of(job, self._plugins, asked.kept(job), asked.feeds(job)) for job in asked.jobs]
-        for number, value, crashed in self._call("ask", jobs, asked.step, asked.again):
+        for number, value, crashed in self._call("ask", jobs, asked.step, asked.keep_asking):
             yield _Answer(asked.jobs[number], _opened(value), crashed)
 
     def stored(self, tokenizers: Sequence[str], kept: Any) -> Any:

@@ -106,7 +106,9 @@ class StudyBlocks:
         """
         data = json.dumps(plain(block, Any, "block"), default=np.ndarray.tolist)
         self._plain[kind.study] = {_VERSION: kind.version, _BODY: json.loads(data)}
-        self._known[kind.study] = kind.read(kind.version, json.loads(data))
+        self._known.pop(kind.study, None)
+        if kind.kind is not Any:  # Any: of a study of others, whose block only its readers can type
+            self._known[kind.study] = kind.read(kind.version, json.loads(data))
 
     def get(self, kind: BlockType[T]) -> T | None:
         """Return the block of a study, or ``None`` if the run has none.

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import tokbench.testing
+import tokbench.testing.metrics
 from click.testing import CliRunner
 from my_tokbench_plugin.command import tally
 from my_tokbench_plugin.metric import SPEC as WORD_STARTS

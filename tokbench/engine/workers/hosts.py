@@ -126,8 +126,11 @@ class PluginHost:
         )
         answer = self._asked(job, describing=function == "describe")
         if isinstance(answer, WorkerDied):
-            self._ended[place[:2]] = answer.failure
-            raise PluginError(answer.failure)
+            failure = answer.failure
+            if place.name not in failure.reason:  # it closed the line, and its heartbeat had ended
+                failure = failure._replace(reason=f"{verb} {doing_what}: {failure.reason}")
+            self._ended[place[:2]] = failure
+            raise PluginError(failure)
         kind, content = pickle.loads(answer)  # noqa: S301 - plain data, see hosted
         if kind == "input":
             raise InputError(content)

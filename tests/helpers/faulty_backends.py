@@ -85,6 +85,9 @@ def segfault():
 
 
 class CrashesInEncode(Bytes):
+    def token_bytes(self, token, /):
+        return bytes([token])
+
     def encode(self, text, /):
         return segfault() if "b" in text else super().encode(text)
 

@@ -140,6 +140,12 @@ def test_a_tokenizer_that_dies_costs_its_own_line(faulty):
 
 
 @pytest.mark.slow
+def test_inspect_outlives_a_tokenizer_that_dies(faulty):
+    outcome = CliRunner().invoke(command, ["inspect", "CrashesInEncode"])
+    assert "the process died with SIGSEGV while inspecting" in str(outcome.exception)
+
+
+@pytest.mark.slow
 def test_the_command_reads_files_and_standard_input(tmp_path):
     (tmp_path / "x.txt").write_text("hé", encoding="utf-8")
     (tmp_path / "bad.txt").write_bytes(b"ok \xff")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tokbench.inspect.examine import InspectedToken, Inspection
     from tokbench.inspect.undertrained import UnderTrained
     from tokbench.inspect.usage import CorpusUse
+    from tokbench.tokenizers.contract import Tokenizer
 
 _EXAMPLES = 8
 _CANDIDATES = 20
@@ -67,21 +69,13 @@ def inspect(
     Exit codes: 0 nothing found that is an error, 1 errors found (tokens that no text gives, special tokens that
     ordinary text gives), 2 bad input.
     """
-    from tokbench.api import load
-    from tokbench.inspect.examine import examine
-    from tokbench.inspect.usage import corpus_use
-    from tokbench.tokenizers.facts import cautions
+    from tokbench.terminal.session import session
 
     texts = _texts(text) if text else None
-    loaded = load(tokenizer, **parse_options(options))
-    health = examine(loaded)
-    use = None if texts is None else corpus_use(loaded, texts, health.unreachable)
-    trained = None
-    if weights:
-        from tokbench.inspect.undertrained import under_trained
-
-        trained = under_trained(loaded, health, weights, tensor, output_tensor)
-    known = cautions(getattr(loaded, "notes", ()))
+    look = partial(_look, texts=texts, weights=weights, tensor=tensor, output_tensor=output_tensor)
+    n_bytes = sum(map(len, texts or ()))
+    with session([tokenizer], n_bytes=n_bytes, options=parse_options(options)) as ready:
+        health, use, trained, known = ready.together(look, ready.names, "inspecting")
     if as_json:
         further = {"corpus": asdict(use)} if use else {}
         further |= {"undertrained": asdict(trained)} if trained else {}
@@ -95,6 +89,32 @@ def inspect(
         if trained:
             _show_undertrained(trained, health.vocab_size)
     sys.exit(int(health.failed))
+
+
+class _Seen(NamedTuple):
+    health: Inspection
+    use: CorpusUse | None
+    trained: UnderTrained | None
+    cautions: list[str]
+
+
+def _look(
+    tokenizer: Tokenizer,
+    *,
+    texts: list[str] | None,
+    weights: Path | None,
+    tensor: str | None,
+    output_tensor: str | None,
+) -> _Seen:
+    from tokbench.inspect.examine import examine
+    from tokbench.inspect.undertrained import under_trained
+    from tokbench.inspect.usage import corpus_use
+    from tokbench.tokenizers.facts import cautions
+
+    health = examine(tokenizer)
+    use = None if texts is None else corpus_use(tokenizer, texts, health.unreachable)
+    trained = under_trained(tokenizer, health, weights, tensor, output_tensor) if weights else None
+    return _Seen(health, use, trained, cautions(getattr(tokenizer, "notes", ())))
 
 
 def _texts(path: str) -> list[str]:

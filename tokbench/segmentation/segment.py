@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 
@@ -157,12 +158,19 @@ class NamedTokenizers:
         names: empty for all tokenizers of the configuration, whose names go before all others.
         config: the configuration's path, or the name of a suite, if there is one.
         prefer: the backends that may load a published name or a file; empty for all.
+        options: further ones of each, if there can be no configuration.
 
     Raises:
         InputError: with all names that are not known, or there is none.
     """
 
-    def __init__(self, names: Sequence[str], config: Path | None, prefer: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        config: Path | None,
+        prefer: Sequence[str] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self._names = tuple(dict.fromkeys(names))
         if config is None and not self._names:
             raise InputError("name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)")
@@ -176,11 +184,13 @@ class NamedTokenizers:
         for name in self._names:
             if name not in in_config:
                 try:
-                    self._recipes[name] = recipe_of(name, grammar)
+                    self._recipes[name] = recipe_of(name, grammar, options or {})
                 except InputError as error:
                     problems += error.problems
         if problems:
-            raise InputError(problems if config else [_with_advice(problem) for problem in problems])
+            raise InputError(
+                problems if config or options is not None else [_with_advice(problem) for problem in problems]
+            )
         configured = [name for name in self._names if name in in_config]
         self._config = _only(config, configured) if config and (configured or not self._names) else None
 
@@ -209,13 +219,13 @@ class NamedTokenizers:
         return chosen or [tokenizer.name for tokenizer in ready]
 
 
-def recipe_of(name: str, grammar: Grammar) -> Recipe:
-    """Return what loads the tokenizer of a name, or raise InputError.
+def recipe_of(name: str, grammar: Grammar, further: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
+    """Return what loads the tokenizer of a name with further options, or raise InputError.
 
     >>> recipe_of("utf8_bytes", Grammar(load_registry())).backend
     'utf8_bytes'
     """
-    backend, options = grammar.resolve(name)
+    backend, options = grammar.resolve(name).with_options(dict(further), name)
     spec = grammar.registry.backends.get(backend)
     if spec.load is None:
         raise InputError([Problem(name, f"backend {backend!r} must be trained; name it in a configuration")])

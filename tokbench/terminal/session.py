@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -94,6 +94,7 @@ def session(
     workers: int = 1,
     store: Store | None = None,
     progress: Progress = silent,
+    options: Mapping[str, Any] | None = None,
 ) -> Iterator[TokenizerSession]:
     """Yield a session with the tokenizers of some names, which are loaded when they are first asked.
 
@@ -105,6 +106,7 @@ def session(
         workers: processes that work side by side; 0 for none but this one.
         store: the store of trainings.
         progress: called with the steps of trainings, and of what is asked.
+        options: further ones of each tokenizer, if there can be no configuration.
 
     Raises:
         InputError: with all names that are not known or cannot be had here.
@@ -114,7 +116,7 @@ def session(
     ...     ready.ask(attrgetter("vocab_size"))
     {'utf8_bytes': 256, 'utf16_units': 65536}
     """
-    named = NamedTokenizers(names, config, prefer)
+    named = NamedTokenizers(names, config, prefer, options)
     limits = named.limits or (Limits() if n_bytes is None else brief_limits(n_bytes))
     with Executor(workers).pool(limits, progress) as pool:
         yield TokenizerSession(named.open(pool, store), pool)

@@ -35,13 +35,11 @@ from tokbench.text.opening import STDIN
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.counts.count import BlockCounter
 from tokbench_plugins.counts.facts import CountFacts, position, schema
-from tokbench_plugins.counts.merge import Merged, Part, engine, merge
+from tokbench_plugins.counts.merge import BASE, Merged, Part, engine, merge
 from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, pieces
 
 _FLUSH_S: Final = 20
 _REPORT_S: Final = 0.2
-_BASE: Final = 256 << 20
-"""The memory of a process before it counts."""
 _LEAST: Final = 64 << 20
 _SMALL: Final = 32 << 20
 """Less is counted before other processes have started."""
@@ -109,7 +107,7 @@ class _Counter:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._name = secrets.token_hex(4)
-        self._most = max(_LEAST, task.memory // task.processes - _BASE) // 3  # a table grows to twice its size
+        self._most = max(_LEAST, task.memory // task.processes - BASE) // 3  # a table grows to twice its size
         self._n_files = 0
         self._begin()
 
@@ -223,6 +221,8 @@ def count(task: Task, report: Report) -> Counted:
     """
     with engine(task.memory, task.folder / "spill"):
         pass  # a library that is missing is named before hours of counting
+    room = task.memory // (BASE + _LEAST) - 1  # this process has its share, too
+    task = replace(task, processes=max(1, min(task.processes, room)))
     with _turn(task):
         return _count(task, report)
 

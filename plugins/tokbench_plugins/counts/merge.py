@@ -30,6 +30,10 @@ from tokbench_plugins.counts.facts import (
 if TYPE_CHECKING:
     import duckdb
 
+BASE: Final = 256 << 20
+"""The memory of a process before it counts or adds."""
+_LEAST: Final = 128 << 20
+"""What DuckDB needs for each thread."""
 _FEW: Final = 5
 _ALIKE: Final = {"pattern_name": "split", "parts": "counting in parts"}
 
@@ -80,8 +84,10 @@ def engine(memory: int, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         import duckdb
     except ImportError as error:
         raise plugin.BackendUnavailable("counts need DuckDB: pip install 'tokbench[counts]'") from error
+    room = max(memory - BASE, _LEAST)
     settings: dict[str, str | bool | int | float | list[str]]
-    settings = {"memory_limit": f"{max(memory, 1 << 28) >> 20}MiB", "temp_directory": str(spill)}
+    settings = {"memory_limit": f"{room >> 20}MiB", "temp_directory": str(spill)}
+    settings["threads"] = min(os.cpu_count() or 1, room // _LEAST)  # each has buffers of its own
     with duckdb.connect(config=settings) as connection:
         connection.execute("SET enable_progress_bar = false")
         # Or a column's type would depend on the number of files, and on whether one of them is empty.
@@ -118,19 +124,23 @@ def merge(
     if not facts.groups:
         groups = connection.execute(f'SELECT DISTINCT "group" FROM ({rows}) ORDER BY 1').fetchall()
         facts = replace(facts, groups=tuple(name for (name,) in groups))
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute(f"CREATE TEMP TABLE added AS {added}")  # to add and to sort at once takes more memory
+    connection.execute("RESET preserve_insertion_order")
+    kept = "added"
     if least > 1:
-        connection.execute(f"CREATE TEMP TABLE added AS {added}")
         rare = f"SELECT chunk, sum(count)::BIGINT AS n FROM added GROUP BY chunk HAVING n < {least}"
         numbers = _numbers(connection, f"SELECT count(*), sum(n), sum(n * octet_length(chunk)) FROM ({rare})")
         facts = replace(facts, left_out=_add_left_out(facts.left_out, LeftOut(least, *numbers)))
-        added = f"SELECT * FROM added WHERE chunk NOT IN (SELECT chunk FROM ({rare}))"
+        kept = f"(SELECT * FROM added WHERE chunk NOT IN (SELECT chunk FROM ({rare})))"
     metadata = f"{{'{KEY}': {_quoted(facts.as_json())}, '{SEAL}': '{UNSEALED}'}}"
     options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {metadata}"
     order = 'ORDER BY first, chunk, "group", part'
     remove_unfinished(output.parent)
     with writing(output) as unfinished:
-        connection.execute(f"COPY (SELECT * FROM ({added}) {order}) TO {_quoted(unfinished)} ({options})")
+        connection.execute(f"COPY (SELECT * FROM {kept} {order}) TO {_quoted(unfinished)} ({options})")
         seal(unfinished)
+    connection.execute("DROP TABLE added")
     by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
     columns = ["count(*)", "sum(n)", "sum(octet_length(chunk))"]
     columns += [f"count(*) FILTER (first < {place})" for place in places]

@@ -304,7 +304,7 @@ SOURCES: Mapping[str, Source] = {
     "llama-3": Source("Meta's package", _llama3, "llama-models"),
     "llama-4": Source("Meta's package", _llama4, "llama-models"),
     "mistral-7b-v1": Source("Mistral's tokenizer.model.v1", _mistral_model("tokenizer.model.v1"), "mistral-common"),
-    "mistral-7b-v3": Source("splintr:mistral_v2", _name("splintr:mistral_v2"), "splintr-rs"),
+    "mistral-7b-v3": _mistral_class("mistral_instruct_tokenizer_240323.model.v3"),
     "mistral-nemo": _mistral_class("tekken_240718.json"),
     "mistral-v2": _mistral_class("mistral_instruct_tokenizer_240216.model.v2"),
     "mistral-v7": _mistral_class("mistral_instruct_tokenizer_241114.model.v7"),

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tokbench.cli.main import tokbench as command
 
-ACTION = Path(__file__).parents[4] / ".github" / "actions" / "pin" / "action.yml"
+ACTION = Path(__file__).parents[3] / ".github" / "actions" / "pin" / "action.yml"
 CONFIG = """\
 schema: tokbench/1
 name: mine

@@ -8,6 +8,7 @@ import pytest
 
 from tokbench.corpus.contract import DOCUMENT_LIMIT
 from tokbench.foundation.errors import InputError
+from tokbench.text import read
 from tokbench.text.cuts import reading
 from tokbench.text.pages import page_sizes
 from tokbench.text.rows import RowForm, rows_of
@@ -62,3 +63,14 @@ def test_damaged_page_head_is_told(tmp_path: Path, head: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"a\.parquet: is not a Parquet file that can be read"):
         texts_of(path)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.txt"])
+def test_texts_of_a_command_have_a_limit_in_all(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "DOCUMENT_LIMIT", 3000)
+    path = tmp_path / name
+    path.write_text("x" * 2000) if name == "a.txt" else written(path, ["x" * 1000, "y" * 1000])
+    assert [len(one.text) for one in read.read_texts([str(path)]).documents[str(path)]] in ([2000], [1000, 1000])
+    path.with_name("b.txt").write_text("z" * 1001)
+    with pytest.raises(InputError, match="all of which is kept in memory"):
+        read.read_texts([str(path), str(path.with_name("b.txt"))])

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from tokbench.corpus.contract import DOCUMENT_LIMIT
 from tokbench.foundation.errors import InputError
 from tokbench.text.conllu import sentences
 from tokbench.text.cuts import CutText, TextReader, reading, shown_name
 from tokbench.text.find import FoundTexts, find_texts, no_text
 from tokbench.text.formats import ROWS
 from tokbench.text.rows import RowForm, rows_of
+
+_MORE: Final = f"more than {DOCUMENT_LIMIT // 10**6} MB, all of which is kept in memory"
 
 
 class ReadTexts(NamedTuple):
@@ -26,19 +29,26 @@ def read_texts(names: Sequence[str]) -> ReadTexts:
     A document is all of a text, a row, or a sentence; files may be packed. What cannot be read is left out of a folder.
 
     Raises:
-        InputError: what is named holds no text, or has a fault, with its place.
+        InputError: what is named holds no text, too much for memory, or has a fault, with its place.
     """
-    read = ReadTexts({}, find_texts(names))
+    read, left = ReadTexts({}, find_texts(names)), DOCUMENT_LIMIT
     for path in list(read.found.files):
         name = shown_name(path)
         try:
-            with reading(path) as reader:
-                read.documents[name] = list(documents_in(reader, RowForm()))
-            if not read.documents[name]:
+            with reading(path, most=DOCUMENT_LIMIT) as reader:
+                documents = read.documents[name] = []
+                for document in documents_in(reader, RowForm()):
+                    documents.append(document)
+                    left -= len(document.text)
+                    if left < 0:
+                        break
+            if not documents:
                 raise no_text(name)
         except InputError as error:
             read.documents.pop(name, None)
             read.found.fault(path, error)
+        if left < 0:
+            raise InputError(f"{name}: the texts up to here have {_MORE}; count a sample: tokbench cost --sample 1%")
     if not read.documents:
         raise read.found.nothing(", ".join(names))
     return read

@@ -1,4 +1,4 @@
-"""A kit: few texts that tell every wrong version of a tokenizer from the right one."""
+"""A kit: few texts, in which wrong versions of a tokenizer give other ids."""
 
 from __future__ import annotations
 

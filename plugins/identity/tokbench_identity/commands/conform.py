@@ -31,11 +31,12 @@ _SHOWN = 3
 def conform(name: str, command: str | None, other: str | None, write: Path | None, *, as_json: bool) -> None:
     """Tell whether a program is the tokenizer NAME, and if not, which mistake it makes.
 
-    The program reads a line {"text": "..."} for each text and writes a line {"ids": [...]}. The texts are the smallest
-    set found that tells the known mistakes apart from the right tokenizer.
+    The program reads a line {"text": "..."} for each text and writes a line {"ids": [...]}. The texts are few:
+    in one of them each mistake shows that any text was found for.
 
     Exit codes: 0 all ids are right; 1 some are not; 2 bad input.
     """
+    from tokbench.plugin import write_atomically
     from tokbench_identity.conform import conform as hold
     from tokbench_identity.conform import program
     from tokbench_identity.kit import kit_of
@@ -45,7 +46,7 @@ def conform(name: str, command: str | None, other: str | None, write: Path | Non
         raise InputError("give --cmd PROGRAM, --like TOKENIZER or --write FILE")
     kit = kit_of(name)
     if write is not None:
-        write.write_text(json.dumps(kit.content(), indent=1) + "\n", encoding="utf-8")
+        write_atomically(write, (json.dumps(kit.content(), indent=1) + "\n").encode())
         say(f"{write}: {len(kit.texts)} texts that notice {kit.noticed} of {kit.mutants} mistakes")
     if command is not None:
         answer = hold(kit, program(command))

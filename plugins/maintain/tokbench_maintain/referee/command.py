@@ -37,6 +37,7 @@ def referee(
 
     Exit codes: 0 no number is open, 1 some are, 2 bad input.
     """
+    from tokbench.plugin import write_atomically
     from tokbench_maintain.referee.judge import judge
     from tokbench_maintain.referee.page import lines_of, page_of
     from tokbench_maintain.referee.table import read_tables
@@ -50,7 +51,7 @@ def referee(
         if not as_json:
             say("\n".join(lines_of(verdicts[-1])))
     if page is not None:
-        page.write_text(page_of(verdicts), encoding="utf-8")
+        write_atomically(page, page_of(verdicts).encode())
     if as_json:
         print_json({"tables": [verdict.plain() for verdict in verdicts]})
     sys.exit(int(any(verdict.count("open") for verdict in verdicts)))

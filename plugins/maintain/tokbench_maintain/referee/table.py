@@ -20,7 +20,7 @@ from urllib.request import urlopen
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tokbench.plugin import InputError, did_you_mean
+from tokbench.plugin import InputError, did_you_mean, write_atomically
 
 _TIMEOUT: Final = 60
 _VECTORS: Final = "\n__ggml_vocab_test__\n"
@@ -170,9 +170,7 @@ class Published:
             except OSError as error:
                 raise InputError(f"{self.name}: cannot fetch {address}: {error}") from error
             target.parent.mkdir(parents=True, exist_ok=True)
-            part = target.with_name(target.name + ".part")
-            part.write_bytes(content)
-            part.replace(target)
+            write_atomically(target, content)
 
 
 def listed(texts: str | list[str]) -> list[str]:

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from tokbench.foundation.errors import InputError, TokbenchError
 from tokbench.terminal.number_table import print_numbers
 from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, log_option, print_json, say
 
 if TYPE_CHECKING:
     from tokbench.terminal.session import TokenizerSession as TokenizerSession  # noqa: PLC0414 - packages name the type
+    from tokbench.tokenizers.contract import Tokenizer
 
 __all__ = [
     "TOKENIZER",
@@ -23,6 +25,7 @@ __all__ = [
     "common_options",
     "examples",
     "json_option",
+    "load_named",
     "local_names",
     "log_option",
     "print_json",
@@ -37,6 +40,27 @@ Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
 
 _SAMPLE: Final = "sample"
 _ONE: Final = "texts"
+
+
+def load_named(tokenizer: str | Tokenizer) -> Tokenizer:
+    """Return a tokenizer by name, file or folder, or as it is; whatever it cannot be loaded for is bad input.
+
+    Raises:
+        InputError: it cannot be loaded.
+
+    >>> load_named("utf8_bytes").encode("né")
+    [110, 195, 169]
+    """
+    from tokbench.api import load
+
+    try:
+        return load(tokenizer)
+    except InputError:
+        raise
+    except TokbenchError as error:
+        raise InputError(str(error)) from error
+    except Exception as error:
+        raise InputError(f"{tokenizer} cannot be read: {type(error).__name__}: {error}; restore the file") from error
 
 
 def local_names() -> list[str]:

@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tokbench import InputError, plugin
-from tokbench.command import texts_by_group
+from tokbench.command import load_named, texts_by_group
 from tokbench.plugin import Tokenizer
-from tokbench_identity.named import load
 
 _SHOWN: Final = 3
 _NAMES: Final = "tokenizer_config.json"
@@ -130,7 +129,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     >>> found.level, found.overlap.tokens, found.overlap.chunks["n:1"]
     ('subset', (9, 5), 0.4)
     """
-    first, second = loaded = [load(one), load(other)]
+    first, second = loaded = [load_named(one), load_named(other)]
     documents = [t for some in texts_by_group(texts).values() for t in some] if isinstance(texts, str) else [*texts]
     if not documents:
         raise InputError("no text to compare: give a file with text")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from tokbench import InputError, TokbenchError
+from tokbench.command import load_named
 from tokbench_identity.kit import Kit, suspects
-from tokbench_identity.named import load
 
 _SHOWN: Final = 5
 _WAIT: Final = 120.0
@@ -51,8 +51,8 @@ class Conformance:
             return f"It is {self.name}: all {self.texts} texts have the right ids."
         count = f"It is not {self.name}: {len(self.failed)} of {self.texts} texts have other ids"
         if self.is_:
-            return f"{count}, exactly those of {self.name} with another {' or '.join(self.is_[:_SHOWN])}."
-        return f"{count}; most are like another {self.like[0]}." if self.like else f"{count}."
+            return f"{count}. One mistake gives all its ids: {' or '.join(self.is_[:_SHOWN])}."
+        return f"{count}. One mistake gives most of its ids: {self.like[0]}." if self.like else f"{count}."
 
 
 def conform(kit: Kit, encode: Encode) -> Conformance:
@@ -83,7 +83,7 @@ def conform(kit: Kit, encode: Encode) -> Conformance:
 def _alike(kit: Kit, answers: Sequence[list[int]]) -> Mapping[str, int]:
     """Return for how many texts each wrong version gives these ids; only of those that explain a failed one."""
     try:
-        wrong = suspects(load(kit.name)).mutants
+        wrong = suspects(load_named(kit.name)).mutants
     except TokbenchError:  # its package is not here: which texts fail is all that is known
         failed = {row.text for row, ids in zip(kit.texts, answers, strict=True) if ids != row.ids}
         words = {words for row in kit.texts for words in row.notices}

@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from tokbench import InputError
+from tokbench.command import load_named
 from tokbench.plugin import HasTokenBytes, Tokenizer
 from tokbench_identity.mutants.model import StageModel, model_of
 from tokbench_identity.mutants.pieces import joins, pieces_of, probe_texts
 from tokbench_identity.mutants.ways import Mutant, mutants
-from tokbench_identity.named import load
 
 KITS: Final = files("tokbench_identity").joinpath("kits.json.xz")
 """The kits of published names."""
@@ -88,7 +88,7 @@ def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST) -
     >>> len(kit.texts), kit.texts[0].ids == list(kit.texts[0].text.encode())
     (5, True)
     """
-    tokenizer = tokenizer or load(name)
+    tokenizer = tokenizer or load_named(name)
     model, wrong, _ = suspects(tokenizer)
     noticed = _noticed(tokenizer, model, wrong)
     cover = list(islice(_cover(noticed), most))

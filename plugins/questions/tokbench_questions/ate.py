@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import InputError
+from tokbench.command import load_named
 from tokbench.plugin import HasMerges, HasStages, HasTokenBytes, Tokenizer
 from tokbench_plugins.bpe import resolve_pattern
 from tokbench_questions.mixture import Floats, Pair, PairCounts, fit
-from tokbench_questions.named import load
 
 Texts = Mapping[str, Sequence[str]]
 
@@ -125,7 +125,7 @@ def ate(
     ['cats', 'dogs']
     """
     name = name or (vocabulary if isinstance(vocabulary, str) else type(vocabulary).__name__)
-    tokenizer = load(vocabulary)
+    tokenizer = load_named(vocabulary)
     merges = _merges(tokenizer, name)
     split = split or getattr(tokenizer, "split", None) or _SPLITS.get(name, "") or _split_of(tokenizer)
     if not split:

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from tokbench.command import load_named
 from tokbench.plugin import InputError, Tokenizer, encode_batch
-from tokbench_questions.named import load
 
 SHARES: Final = (0.05, 0.001)
 """The shares of chunks that may overflow: 95 % and 99.9 % fit."""
@@ -63,7 +63,7 @@ def budget(
     """
     if limit - special < 1:
         raise InputError(f"the limit {limit} has no room for text: {special} are special; raise --limit")
-    cutter, embedder = load(cut_by), load(embed_by)
+    cutter, embedder = load_named(cut_by), load_named(embed_by)
     return tuple(_group(cutter, embedder, name, some, limit - special) for name, some in texts.items())
 
 

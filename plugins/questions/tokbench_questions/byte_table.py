@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokbench.command import texts_by_group
+from tokbench.command import load_named, texts_by_group
 from tokbench.plugin import HasTokenBytes, InputError, Tokenizer, decode_batch, encode_batch, from_lists, valid_unicode
-from tokbench_questions.named import load
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -68,7 +67,7 @@ def byte_table(tokenizer: Tokenizer | str, texts: Mapping[str, Sequence[str]] | 
     >>> table.sizes[[110, 195, 169]].tolist(), table.exact
     ([1, 1, 1], True)
     """
-    tokenizer = load(tokenizer)
+    tokenizer = load_named(tokenizer)
     if not isinstance(tokenizer, HasTokenBytes):
         raise InputError("the tokenizer has no bytes of single ids; load it with another backend")
     special: dict[str, int] = dict(getattr(tokenizer, "special_ids", {}))

@@ -36,11 +36,11 @@ def conform(name: str, command: str | None, other: str | None, write: Path | Non
 
     Exit codes: 0 all ids are right; 1 some are not; 2 bad input.
     """
+    from tokbench.command import load_named
     from tokbench.plugin import write_atomically
     from tokbench_identity.conform import conform as hold
     from tokbench_identity.conform import program
     from tokbench_identity.kit import kit_of
-    from tokbench_identity.named import load
 
     if (command is None) == (other is None) and write is None:
         raise InputError("give --cmd PROGRAM, --like TOKENIZER or --write FILE")
@@ -51,7 +51,7 @@ def conform(name: str, command: str | None, other: str | None, write: Path | Non
     if command is not None:
         answer = hold(kit, program(command))
     elif other is not None:
-        tokenizer = load(other)
+        tokenizer = load_named(other)
         answer = hold(kit, lambda texts: [list(map(int, tokenizer.encode(text))) for text in texts])
     else:
         return

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
+from tokbench.command import load_named
 from tokbench.plugin import HasTokenBytes, HasUnknown, Tokenizer, encode_batch
 from tokbench_identity.equal.probes import probes
 from tokbench_identity.equal.recipe import Difference, compare_recipes, read_recipe
-from tokbench_identity.named import load
 
 _BATCH: Final = 20_000
 _SHRUNK: Final = 20
@@ -80,7 +80,7 @@ def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0
     >>> found.text, found.ids
     (' 1', ([257], [32, 49]))
     """
-    pair = (load(one), load(other))
+    pair = (load_named(one), load_named(other))
     if pickle.dumps(pair[0]) == pickle.dumps(pair[1]):
         return Equality("equal", 0)
     recipes = [read_recipe(tokenizer) for tokenizer in pair]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Protocol
@@ -232,8 +232,3 @@ def _added(data: Sequence[bytes], merges: Merges, special: set[int]) -> dict[str
     made |= special.union(*merges.single.values())
     left = {token.decode(errors="ignore"): k for k, token in enumerate(data) if token and k not in made}
     return {text: k for text, k in left.items() if len(text) > 1}
-
-
-def changed(model: StageModel, **stages: Any) -> StageModel:
-    """Return a model with other stages."""
-    return replace(model, **stages)

@@ -83,7 +83,7 @@ def test_another_split_is_named_from_the_numbers(tmp_path):
     verdict = judge(written(tmp_path, texts=texts, cells=cells), tmp_path)
     parted = [one for one in verdict.cells if one.state == "cause"]
     assert parted
-    assert all("cl100k's split" in one.why for one in parted)
+    assert all("the split of cl100k" in one.why for one in parted)
     assert verdict.count("open") == 0
 
 

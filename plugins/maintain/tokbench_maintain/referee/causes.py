@@ -16,7 +16,7 @@ from typing import Final
 import tiktoken
 
 from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer, encode_batch
-from tokbench_plugins.bpe.patterns import PATTERNS
+from tokbench_plugins.bpe import PATTERNS
 
 Ids = list[list[int]]
 Encode = Callable[[Sequence[str]], Ids]
@@ -30,11 +30,7 @@ _READINGS: Final[dict[str, Callable[[str], str]]] = {
     "a line end at the end of each text": lambda text: text + "\n",
     "a space before each text": lambda text: " " + text,
 }
-_SPLITS: Final = {"cl100k's": "gpt4", "Llama 3's": "llama-3", "GPT-2's": "gpt2", "GPT-4o's": "o200k"}
-_LLAMA_3: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
-    r"|\s+(?!\S)|\s+"
-)
+_SPLITS: Final = {"cl100k and Llama 3": "gpt4", "GPT-2": "gpt2", "GPT-4o": "o200k"}
 
 
 @dataclass(frozen=True)
@@ -74,9 +70,9 @@ def causes(tokenizer: Tokenizer) -> Iterator[OtherReading]:
         if words:
             yield OtherReading(words, partial(_read_otherwise, ids, change, marks))
     for name, split in _SPLITS.items():
-        other = _with_split(tokenizer, PATTERNS.get(split, _LLAMA_3))
+        other = _with_split(tokenizer, PATTERNS[split])
         if other is not None:
-            yield OtherReading(f"these ranks under {name} split", other)
+            yield OtherReading(f"these ranks under the split of {name}", other)
 
 
 def _read_otherwise(encode: Encode, change: Callable[[str], str], marks: int, texts: Sequence[str]) -> Ids:

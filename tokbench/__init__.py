@@ -17,7 +17,6 @@ from tokbench.foundation.version import __version__
 
 if TYPE_CHECKING:
     from tokbench.api import compare as compare
-    from tokbench.api import load as load
     from tokbench.api import run as run
     from tokbench.api import show as show
     from tokbench.api import train as train
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from tokbench.foundation.errors import TokbenchError as TokbenchError
     from tokbench.notebook.own_metric import metric as metric
     from tokbench.notebook.results import NotebookResults
+    from tokbench.registry.load import load as load
 
     Results = NotebookResults
 
@@ -39,7 +39,7 @@ _HOMES: Final = {
     "ResultsError": "foundation.errors",
     "TokbenchError": "foundation.errors",
     "compare": "api",
-    "load": "api",
+    "load": "registry.load",
     "metric": "notebook.own_metric",
     "run": "api",
     "show": "api",

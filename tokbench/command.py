@@ -51,7 +51,7 @@ def load_named(tokenizer: str | Tokenizer) -> Tokenizer:
     >>> load_named("utf8_bytes").encode("né")
     [110, 195, 169]
     """
-    from tokbench.api import load
+    from tokbench.registry.load import load
 
     try:
         return load(tokenizer)

@@ -69,7 +69,7 @@ class _Evaluator:
         self._retries: deque[EncodeShard] = deque()
         self._pending: dict[tuple[str, str, int], set[str]] = {}
         self._active: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
-        self._backlog = Backlog(strangers=pool.strangers)
+        self._backlog = Backlog(strangers=pool.strangers.tokenizers)
         self._bytes_left = {
             name: sum(plan.surveys[c].evaluated_bytes for c in plan.measured if name in self._names[c])
             for name in names

@@ -14,12 +14,12 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tokbench.api import load
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import CorpusMetric, CorpusOutcome, CorpusStates, Measured, NotApplicable
+from tokbench.registry.load import load
 from tokbench.registry.plugins import ALL, load_registry
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.one_thread import ONE_THREAD
-from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.pool import Strangers, WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
 from tokbench.engine.workers.worker import Recipe
 from tokbench.plugin import silent
@@ -47,7 +47,7 @@ class Order(NamedTuple):
     recipes: Mapping[str, Recipe]
     """Of its tokenizers, by name."""
     feeds: Mapping[str, list[str]]
-    strangers: Mapping[str, tuple[str, ...]]
+    strangers: Strangers
 
 
 class _Idle:

@@ -42,6 +42,13 @@ class InMemory(NamedTuple):
     workers: int
 
 
+class Strangers(NamedTuple):
+    """What is not tokbench's own, by name, with the distributions whose plugins may run in its processes."""
+
+    tokenizers: Mapping[str, tuple[str, ...]]
+    families: Mapping[str, tuple[str, ...]]
+
+
 class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process; ``size`` processes can load tokenizers side by side."""
 
@@ -57,9 +64,8 @@ class WorkerPool(ABC):
         """For the reader of the results."""
         self.lost = ""
         """Why its workers are out of reach for good, if they are."""
-        self.strangers: Mapping[str, tuple[str, ...]] = {}
-        """The tokenizers whose plugins are not tokbench's own: each has processes that no other tokenizer shares, in
-        which the plugins of these distributions may run; and metric families likewise, as ``metric NAME``."""
+        self.strangers = Strangers({}, {})
+        """Each has processes that no other tokenizer shares, and no family of another distribution."""
         self._registry: Registry | None = None
 
     def __enter__(self) -> Self:
@@ -74,9 +80,11 @@ class WorkerPool(ABC):
     def isolate(self, registry: Registry, specs: Mapping[str, BackendSpec]) -> None:
         """Give every stranger among the tokenizers of a run, by name, processes of its own."""
         self._registry = registry
-        hosts = {name: registry.distributions_of(spec) for name, spec in specs.items() if self.size}
-        hosts |= {f"metric {each.name}": distributions_of(each.text, each.make) for each in registry.metrics}
-        self.strangers = {name: distributions for name, distributions in hosts.items() if distributions}
+        tokenizers = {name: registry.distributions_of(spec) for name, spec in specs.items() if self.size}
+        families = {each.name: distributions_of(each.text, each.make) for each in registry.metrics}
+        self.strangers = Strangers(
+            *({k: some for k, some in hosts.items() if some} for hosts in (tokenizers, families))
+        )
 
     @property
     def in_memory(self) -> InMemory | None:

@@ -140,7 +140,7 @@ class ProcessPool(WorkerPool):
     def _worker_for(self, slot: _Slot, job: Job, *, fresh: bool) -> WorkerProcess:
         strangers = {name: found for name in job.loads if (found := self._distributions_of(name, job))}
         place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
-        plugins = job.plugins or self.strangers.get(f"metric {getattr(job, 'family', '')}", ())
+        plugins = job.plugins or self.strangers.families.get(getattr(job, "family", ""), ())
         hosts = [*self._hosts, *plugins, *(each for found in strangers.values() for each in found)]
         place = " ".join([*plugins, place])  # no name of a distribution has a space
         worker = slot.processes.get(place)
@@ -158,7 +158,7 @@ class ProcessPool(WorkerPool):
         """Return the third parties whose plugins a tokenizer of a job needs."""
         recipe = self.kept.get(name) or getattr(job, "recipe", None)
         described = DESCRIBED.get(("backends", recipe.backend)) if recipe else None
-        return self.strangers.get(name) or ((described,) if described else ())
+        return self.strangers.tokenizers.get(name) or ((described,) if described else ())
 
     @property
     def _seconds_between_checks(self) -> float:

@@ -10,7 +10,7 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.words.find import _spans, find_clusters, find_words
+from tokbench.corpus.words.find import count_words, find_clusters, find_words, words_in_pieces
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.morae import morae, morae_work
 from tokbench.corpus.words.units import default_unit
@@ -136,6 +136,19 @@ def test_clusters_in_a_byte_each_are_the_spans_of_clusters(texts, size):
     assert clusters.inside.tolist() == inside.tolist()
 
 
+@pytest.mark.parametrize("unit", FOUND)
+@given(
+    texts=st.lists(st.text("ab9 \u0301'.,\u00a0\u200d\n漢字かカ。、ー", max_size=15), max_size=4),
+    size=st.integers(1, 5),
+)
+def test_words_in_pieces_are_the_words(texts, unit, size):
+    n_bytes = np.array([len(text.encode()) for text in texts], dtype=np.int64)
+    pieces = words_in_pieces(texts, unit, n_bytes, size)
+    whole = find_words(texts, unit)
+    assert [span for piece in pieces for span in np.column_stack(piece).tolist()] == np.column_stack(whole).tolist()
+    assert count_words(texts, unit, n_bytes).tolist() == np.bincount(whole.documents, minlength=len(texts)).tolist()
+
+
 def test_spaces_and_ink_of_documents():
     texts = ["", "a b\u3000c", "\xa0", " ", "x"]
     shard = Shard("c", "en", 0, [Document(text, "en", str(k), str(k)) for k, text in enumerate(texts)], by_key=False)
@@ -147,10 +160,14 @@ def test_spaces_and_ink_of_documents():
 def test_a_long_document_is_searched_in_pieces(unit):
     text = "".join(document.text[:20] for document in SampleSource(SampleOptions()).documents())
     text = text.replace(" ", "\n", 2000) + "\r\n\u0301a\n\u200d🇫\n🇮\nไทย\nที่ no end"
-    [whole] = _spans(text, unit, size=len(text))
-    assert len(whole) > 500
+    n_bytes = np.array([len(text.encode())])
+    [whole] = words_in_pieces([text], unit, n_bytes, len(text))
+    assert len(whole.starts) > 500
     for size in (1, 500):
-        assert np.array_equal(np.concatenate(list(_spans(text, unit, size=size))), whole)
+        parts = list(words_in_pieces([text], unit, n_bytes, size))
+        assert len(parts) > 2
+        for one, other in zip(zip(*parts, strict=True), whole, strict=True):
+            assert np.array_equal(np.concatenate(one), other)
 
 
 needs_readings = pytest.mark.skipif(

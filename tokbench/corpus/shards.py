@@ -157,6 +157,14 @@ class Shard:
         """Return words; an InputError if the unit needs gold words, and the corpus has none."""
         return self.cached(("words", unit), lambda: self._find_words(unit))
 
+    def word_counts(self, unit: Unit) -> NDArray[np.int64]:
+        """Return int64[d], the words of each document; raises as :meth:`words`."""
+        from tokbench.corpus.words import find, gold
+
+        if self.is_long and unit not in gold.GOLD_UNITS:
+            return find.count_words(self.texts, unit, self.n_bytes)
+        return np.bincount(self.words(unit).documents, minlength=len(self))
+
     def _find_words(self, unit: Unit) -> Spans:
         from tokbench.corpus.words import find, gold
 

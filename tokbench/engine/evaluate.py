@@ -260,9 +260,15 @@ class Backlog:
         return len(self._waiting) >= _SHARDS_A_WORKER * workers
 
     def take(self, memory: InMemory | None) -> ShardPart | None:
-        """Return the next part for a worker; without ``memory`` shards are not divided."""
+        """Return the next part for a worker; without ``memory`` shards are not divided.
+
+        Nor are long ones: each worker would hold the text and the arrays made from it.
+        """
         for entry in self._waiting:
-            names = list(entry.left) if memory is None else _own(entry.left, entry.names, memory)
+            if memory is None or entry.shard.is_long:
+                names = list(entry.left)
+            else:
+                names = _own(entry.left, entry.names, memory)
             if names:
                 return self._part(entry, [name for name in names if name not in self.strangers] or names[:1])
         return None

@@ -66,24 +66,38 @@ class UnitSums(NamedTuple):
         return NotApplicable(self.lacking) if self.lacking else None
 
 
-def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
-    """Return the unit of a shard, its words, or the reason why there are none; ``placed`` needs their places.
+def words_of(options: WordOptions, shard: Shard) -> tuple[Unit, Spans, str]:
+    """Return the unit in which the words of a shard have places, its words, or the reason why there are none.
 
-    By default words are those that people marked, where they did: all for tokens per word, and those without
-    punctuation, which are never cut, where places count.
+    By default words are those that people marked, where they did, without punctuation, which is never cut.
     """
-    gold: Unit = "gold_nonpunct" if placed else "gold"
+    unit, lacking = _unit_of(options, shard, "gold_nonpunct")
+    if unit == "mora":
+        lacking = lacking or NO_PLACE
+    nothing = np.empty(0, dtype=np.int64)
+    return unit, Spans(nothing, nothing, nothing) if lacking else shard.words(unit), lacking
+
+
+class WordCounts(NamedTuple):
+    """How many words the documents of a shard have."""
+
+    unit: Unit
+    words: NDArray[np.int64]
+    """int64[d]."""
+    lacking: str
+    """Why there are none, or empty."""
+
+
+def word_counts_of(options: WordOptions, shard: Shard) -> WordCounts:
+    """Count the words of a shard; by default those that people marked, where they did, with punctuation."""
+    unit, lacking = _unit_of(options, shard, "gold")
+    return WordCounts(unit, np.zeros(len(shard), dtype=np.int64) if lacking else shard.word_counts(unit), lacking)
+
+
+def _unit_of(options: WordOptions, shard: Shard, gold: Unit) -> tuple[Unit, str]:
     group = shard.group
     unit = options.units.get(group) or options.unit or (default_unit(group) if shard.gold is None else gold)
-    lacking = foreign(unit, group)
-    if unit in GOLD_UNITS and shard.gold is None:
-        lacking = NO_GOLD
-    elif unit == "mora" and placed:
-        lacking = lacking or NO_PLACE
-    if lacking:
-        nothing = np.empty(0, dtype=np.int64)
-        return unit, Spans(nothing, nothing, nothing), lacking
-    return unit, shard.words(unit), ""
+    return unit, NO_GOLD if unit in GOLD_UNITS and shard.gold is None else foreign(unit, group)
 
 
 def token_ends(encoded: EncodedShard) -> TokenEnds:
@@ -141,7 +155,7 @@ class AlignedWords(SummedMetric):
 
     def map(self, encoded: EncodedShard) -> UnitSums:
         shard, aligned = encoded.shard, token_ends(encoded).aligned
-        unit, words, lacking = words_of(self._options, shard, placed=True)
+        unit, words, lacking = words_of(self._options, shard)
         laid = WordsOnTokens(words, words.starts, words.starts) if lacking else words_on_tokens(encoded, unit, words)
         documents = laid.words.documents
         columns: dict[str, NDArray[Any]] = {

@@ -13,7 +13,7 @@ from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Measured, Metric, NotApplicable, Role
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.measuring.word_units import UnitSums, WordOptions
-from tokbench.plugin.metrics import count_by_document, words_of
+from tokbench.plugin.metrics import word_counts_of
 
 
 class Fertility(SummedMetric):
@@ -25,9 +25,8 @@ class Fertility(SummedMetric):
         if encoded.shard.times is not None:
             chunks = np.ones(len(encoded.shard), dtype=np.int64)
             return UnitSums(frozenset({"pretoken"}), Sums.of(encoded.shard, tokens=encoded.tokens, words=chunks))
-        unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
-        counted = count_by_document(encoded.shard, words.documents)
-        return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
+        unit, words, lacking = word_counts_of(self._options, encoded.shard)
+        return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=words), lacking)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
         refusal = state.refusal()

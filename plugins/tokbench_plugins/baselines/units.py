@@ -37,18 +37,18 @@ class _Units:
         return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.dtype).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
+        return str(self._units(np.asarray(ids)), self.codec, "replace")
 
-    def _units(self, ids: NDArray[Any]) -> bytes:
+    def _units(self, ids: NDArray[Any]) -> memoryview:
         if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= self.vocab_size):
             wrong = next(i for i in ids.flat if not isinstance(i, int | np.integer) or not 0 <= i < self.vocab_size)
             raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} tokens")
-        return ids.astype(self.dtype).tobytes()
+        return ids.astype(self.dtype).data.cast("B")
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
         data = self._units(encoded.ids)
         ends = (encoded.offsets * np.dtype(self.dtype).itemsize).tolist()
-        return [data[start:end].decode(self.codec, errors="replace") for start, end in pairwise(ends)]
+        return [str(data[start:end], self.codec, "replace") for start, end in pairwise(ends)]
 
 
 class Utf8Bytes(_Units):

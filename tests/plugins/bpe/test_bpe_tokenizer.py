@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
+from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins import naive_bpe, regex_bpe
-from tokbench_plugins.bpe import PATTERNS, BPETokenizer, engines, read_artefact, train
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, read_artefact, train
 from tokbench_plugins.bpe.artefact import Artefact, TrainingRecord, TrainingText, write_artefact
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
@@ -93,6 +94,15 @@ def test_ranks_with_gaps_and_special_tokens():
     assert copy.encode("hi!") == tokenizer.encode("hi!")
     with pytest.raises(ValueError, match="special token '<end>' has id 300"):
         BPETokenizer.from_ranks(RANKS, None, {"<end>": 300})
+
+
+def test_long_documents_are_decoded_in_pieces(monkeypatch):
+    tokenizer = BPETokenizer(train(TEXTS, 280, "gpt4"), "gpt4")
+    encoded = tokenizer.encode_batch(TEXTS)
+    monkeypatch.setattr(decode, "_AT_ONCE", 3)
+    assert tokenizer.decode_batch(encoded) == TEXTS
+    with pytest.raises(ValueError, match="id 280 is not in the vocabulary"):
+        tokenizer.decode_batch(Encoded(np.array([1, 2, 3, 280], np.uint32), np.array([0, 4])))
 
 
 def test_training_options(tmp_path):

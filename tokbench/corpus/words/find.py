@@ -34,6 +34,12 @@ _PATTERNS: Final[dict[Unit, str]] = {
 _PIECE: Final = 1 << 20
 """Characters per piece of a longer document."""
 
+_SPACE: Final = regex.compile(r"\n|(?<=[a-zA-Z0-9])(?= )")
+"""Where no word and no cluster goes on, whatever follows."""
+
+_SPACE_OR_STOP: Final = regex.compile(_SPACE.pattern + r"|(?<=[\p{Han}\p{Hiragana}])(?=[。、])")
+"""The same where words do not reach from space to space."""
+
 _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "grapheme": grapheme_spans,
     "icu": icu_spans,
@@ -75,17 +81,23 @@ def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None =
     >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()
     ([0, 5, 9, 12], [4, 8, 11, 15], [0, 0, 0, 1])
     """
-    spans = np.concatenate([np.empty((0, 2), dtype=np.int64), *_spans("\n".join(texts), unit)])
     if n_bytes is None:
         n_bytes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
-    return _by_document(spans, n_bytes)
+    nothing = np.empty(0, dtype=np.int64)
+    columns = zip(Spans(nothing, nothing, nothing), *words_in_pieces(texts, unit, n_bytes), strict=True)
+    return Spans(*map(np.concatenate, columns))
 
 
-def _by_document(spans: NDArray[np.int64], n_bytes: NDArray[np.int64]) -> Spans:
-    """Take out the line feeds between documents."""
-    before = np.searchsorted(spans[:, 0], np.cumsum(n_bytes + 1))
-    documents = np.repeat(np.arange(len(n_bytes)), np.diff(before, prepend=0))
-    return Spans(spans[:, 0] - documents, spans[:, 1] - documents, documents)
+def count_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return int64[d], the words of each document, in the memory of one piece.
+
+    >>> count_words(["It's 3.5 km,", "né?"], "uax29", np.array([12, 4])).tolist()
+    [3, 1]
+    """
+    counts = np.zeros(len(texts), dtype=np.int64)
+    for piece in words_in_pieces(texts, unit, n_bytes):
+        counts += np.bincount(piece.documents, minlength=len(texts))
+    return counts
 
 
 class Clusters(NamedTuple):
@@ -98,27 +110,33 @@ class Clusters(NamedTuple):
 
 
 def find_clusters(texts: list[str], n_bytes: NDArray[np.int64], size: int = _PIECE) -> Clusters:
-    r"""Find clusters in pieces of ``size`` characters, cut after line feeds.
+    r"""Find clusters in pieces of ``size`` characters.
 
     >>> clusters = find_clusters(["n\u0303 a", "\r\n", "é"], np.array([5, 2, 2]))
     >>> clusters.counts.tolist(), np.flatnonzero(clusters.inside).tolist()
     ([2, 0, 1], [1, 2, 8])
     """
     clusters = Clusters(np.zeros(len(texts), dtype=np.int64), np.zeros(int(n_bytes.sum()) + 1, dtype=np.bool_))
-    for spans in _spans("\n".join(texts), "grapheme", size):
-        starts, ends, documents = _by_document(spans, n_bytes)
+    for starts, ends, documents in words_in_pieces(texts, "grapheme", n_bytes, size):
         clusters.counts[:] += np.bincount(documents, minlength=len(texts))
         lengths = ends - starts - 1
         clusters.inside[np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(lengths.sum())] = True
     return clusters
 
 
-def _spans(text: str, unit: Unit, size: int = _PIECE) -> Iterator[NDArray[np.int64]]:
-    """Yield starts and ends in bytes, by pieces that end with a line feed to bound memory."""
+def words_in_pieces(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64], size: int = _PIECE) -> Iterator[Spans]:
+    """Yield the words by pieces of the documents, which bound memory."""
+    text, finder = "\n".join(texts), _FINDERS.get(unit)
+    places = _SPACE if unit == "whitespace" else _SPACE_OR_STOP
+    ends = np.cumsum(n_bytes + 1)
     begin = before = 0
     while begin < len(text):
-        end = text.find("\n", begin + size) + 1 or len(text)
+        cut = places.search(text, begin + size)
+        end = cut.end() if cut else len(text)
         piece = text[begin:end]
-        finder, positions = _FINDERS.get(unit), byte_positions(piece)
-        yield positions[finder(piece) if finder else _matches(piece, unit)] + before
+        positions = byte_positions(piece)
+        spans = positions[finder(piece) if finder else _matches(piece, unit)] + before
+        documents = np.searchsorted(ends, spans[:, 0], side="right")
+        # The line feeds between documents are no text of theirs.
+        yield Spans(spans[:, 0] - documents, spans[:, 1] - documents, documents)
         before, begin = before + int(positions[-1]), end

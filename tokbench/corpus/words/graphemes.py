@@ -26,6 +26,9 @@ _EXTEND, _ZWJ, _REGIONAL = (np.uint16(_CLASSES.index(name)) for name in ("Extend
 _CLASS: Final = np.uint16((1 << _WIDTH) - 1)
 _PICTOGRAPH, _LINKER, _CONSONANT, _BETWEEN, _WHITE = (np.uint16(1 << k) for k in range(_WIDTH, _WIDTH + 5))
 
+_AT_ONCE: Final = 1 << 20
+"""Characters that are looked up together."""
+
 _PATTERNS: Final = (
     (
         r"\p{GCB=Other}+|" + "|".join(rf"(\p{{GCB={name}}}+)" for name in _CLASSES[1:]),
@@ -85,7 +88,10 @@ def is_white(text: str) -> NDArray[np.bool_]:
     >>> is_white("a b\u3000é").tolist()
     [False, True, False, True, False]
     """
-    white: NDArray[np.bool_] = (_table()[code_points(text)] & _WHITE) != 0
+    white = np.empty(len(text), dtype=np.bool_)
+    for at in range(0, len(text), _AT_ONCE):
+        kinds = _table()[code_points(text[at : at + _AT_ONCE])]
+        np.not_equal(kinds & _WHITE, 0, out=white[at : at + _AT_ONCE])
     return white
 
 

@@ -16,8 +16,7 @@ from tokbench.plugin.metrics import (
     MetricFamily,
     NotApplicable,
     SummedMetric,
-    count_by_document,
-    words_of,
+    word_counts_of,
 )
 from tokbench.statistics.quantiles import median_interval
 
@@ -72,10 +71,9 @@ class DocumentTable(SummedMetric):
 
     def map(self, encoded: EncodedShard) -> DocumentRows:
         shard = encoded.shard
-        unit, words, lacking = words_of(self._options, shard, placed=False)
-        counted = np.zeros(len(shard), dtype=np.int64) if lacking else count_by_document(shard, words.documents)
+        unit, words, lacking = word_counts_of(self._options, shard)
         back = encoded.exact.astype(np.int64)
-        columns = Columns(shard.keys, shard.n_bytes, shard.n_chars, counted, encoded.tokens, back)
+        columns = Columns(shard.keys, shard.n_bytes, shard.n_chars, words, encoded.tokens, back)
         return DocumentRows("" if lacking else unit, ((shard.first, columns),))
 
     def finish(self, state: DocumentRows) -> Mapping[str, Measured | NotApplicable]:

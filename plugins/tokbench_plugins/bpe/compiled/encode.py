@@ -65,18 +65,25 @@ class CompiledEncoder:
         done = written = 0
         out = np.empty(0, np.uint32)
         for slab in _slabs(texts):
+            documents = len(slab)
             borders = np.array(list(accumulate(map(len, slab), initial=0)), np.int64)
             data = np.frombuffer(bytearray().join([*slab, bytes(PADDING)]), np.uint8)
+            if self._scanner is not None:
+                slab.clear()  # a long document is not kept twice
             if len(out) < len(data):
                 out = np.empty(len(data), np.uint32)
-            ends_of_ids = offsets[done + 1 : done + 1 + len(slab)]
+            ends_of_ids = offsets[done + 1 : done + 1 + documents]
             ends = self._ends(data, slab, borders)
             with self._lock:
                 count = encode_chunks(data, ends, borders[1:], self._tables, out, ends_of_ids)
             ends_of_ids += written
-            ids.append(out[:count].copy())
+            if len(data) > 2 * _SLAB:
+                ids.append(out[:count])  # the system gives memory only where something is written
+                out = np.empty(0, np.uint32)
+            else:
+                ids.append(out[:count].copy())
             written += count
-            done += len(slab)
+            done += documents
         return Encoded(ids[0] if len(ids) == 1 else np.concatenate(ids) if ids else out, offsets)
 
     def _ends(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -32,6 +32,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
         "tokbench cost --for de,hi,code",
         "tokbench cost texts -t gpt-4o --sample 10%",
         "tokbench cost texts/mine.txt -t gpt-4o,llama-3,tokenizer.json --reference gpt-4o",
+        "tokbench cost chats.jsonl --chat -t gpt-4o,qwen-3",
     )
 )
 @click.argument("files", nargs=-1, metavar="[FILE|FOLDER]...")
@@ -51,6 +52,8 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
 @click.option("--for", "groups", default="", metavar="GROUPS", help="Count shipped texts instead, such as de,hi,code.")
 @click.option("--sample", callback=_share, help="Read a share of the text alone, such as 1%, and estimate the tokens.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
+@click.option("--chat", is_flag=True, help="Count conversations of JSON messages as they are billed, reply by reply.")
+@click.option("--template", default="", metavar="NAME", help="A chat template for --chat [default: the model's own].")
 @json_option
 @common_options
 def cost(
@@ -61,6 +64,8 @@ def cost(
     *,
     sample: float | None,
     seed: int,
+    chat: bool,
+    template: str,
     as_json: bool,
 ) -> None:
     """Show what texts cost under the published vocabularies: tokens, the cheapest first.
@@ -79,6 +84,13 @@ def cost(
     from tokbench.engine.workers.executor import default_workers
     from tokbench.registry.plugins import load_registry
 
+    chosen = [name for given in names for name in given.split(",") if name]
+    if (template and not chat) or (chat and (groups or reference or sample is not None)):
+        raise click.UsageError("--chat goes with FILE, -t and --template alone, and --template with --chat")
+    if chat:
+        from tokbench.cost.chat_table import count_chats
+
+        sys.exit(count_chats(files or ("-",), chosen, template, as_json=as_json))
     if groups and (files or sample is not None):
         raise click.UsageError("give either files, maybe with --sample, or --for")
     blocks = None if sample is None else draw(files or ("-",), sample, seed)
@@ -89,7 +101,6 @@ def cost(
     else:
         texts = _shipped(groups.split(",")) if groups else _texts(files or ("-",))
     paths = tuple(texts)
-    chosen = [name for given in names for name in given.split(",") if name]
     if reference and chosen and reference not in chosen:
         chosen.append(reference)
     registry, workers = load_registry(), default_workers()

@@ -265,10 +265,8 @@ class Backlog:
         Nor are long ones: each worker would hold the text and the arrays made from it.
         """
         for entry in self._waiting:
-            if memory is None or entry.shard.is_long:
-                names = list(entry.left)
-            else:
-                names = _own(entry.left, entry.names, memory)
+            divided = memory if memory and not entry.shard.is_long else None
+            names = _own(entry.left, entry.names, divided) if divided else list(entry.left)
             if names:
                 return self._part(entry, [name for name in names if name not in self.strangers] or names[:1])
         return None

@@ -256,17 +256,22 @@ def stretches(parts: Sequence[PromptPart], known: Mapping[str, int], *, special:
     return joined
 
 
-def prompt_ids(tokenizer: Tokenizer, parts: Sequence[PromptPart]) -> list[int]:
-    """Return the ids of a prompt: one for each control token that the vocabulary has, and the ids of the text between.
+def prompt_ids(tokenizer: Tokenizer, parts: Sequence[PromptPart], known: Mapping[str, int] | None = None) -> list[int]:
+    """Return the ids of a prompt: one for each control token that is known, and the ids of the text between.
 
-    A control token that the vocabulary does not have is text, together with the text around it.
+    ``known`` are ids by name, by default those of the vocabulary. Any other control token is text, together with the
+    text around it.
 
     >>> import tokbench
     >>> prompt_ids(tokbench.load("utf8_bytes"), [PromptPart("<s>", control=True), PromptPart("Hi")])
     [60, 115, 62, 72, 105]
     """
-    known = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
     ids: list[int] = []
-    for text, token in stretches(parts, known):
+    for text, token in stretches(parts, special_ids_of(tokenizer) if known is None else known):
         ids += list(map(int, tokenizer.encode(text))) if token is None else [token]
     return ids
+
+
+def special_ids_of(tokenizer: Tokenizer) -> Mapping[str, int]:
+    """Return the special tokens of a tokenizer; none if it has none."""
+    return tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}

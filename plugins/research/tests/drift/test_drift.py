@@ -14,10 +14,10 @@ from tokbench.corpus.shards import Shard
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.plugin import Document, Options, encode_batch
 from tokbench.plugin.metrics import EncodedShard, NotApplicable
+from tokbench.segmentation.conversations import conversation, message_text
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_research.metrics.drift.appends import AppendWindows, cuts_of
-from tokbench_research.metrics.drift.conversations import conversation, message_text
 from tokbench_research.metrics.drift.drift import SPEC, Drift
 from tokbench_research.metrics.drift.shown import spans_of
 

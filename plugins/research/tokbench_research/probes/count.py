@@ -15,9 +15,9 @@ from tokbench.measuring.spans import touches
 from tokbench.plugin import HasSpecialTokens, decode_batch, from_lists
 from tokbench.plugin.metrics import EncodedShard, cut_patterns, find_spans
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, prompt_ids
+from tokbench.segmentation.conversations import conversation
 from tokbench.tokenizers.contract import EncodesWithSpecial
 from tokbench_research import Counts, encoded_again
-from tokbench_research.metrics.drift.conversations import conversation
 
 _JOINER: Final = "\u200d"
 _DIGITS: Final = re.compile(rb"[0-9]+")

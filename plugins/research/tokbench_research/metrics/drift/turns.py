@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tokbench.plugin import Tokenizer
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, ChatTemplate, prompt_ids
+from tokbench.segmentation.conversations import Conversation
 from tokbench.tokenizers.contract import EncodesChat
-from tokbench_research.metrics.drift.conversations import Conversation
 
 OWN = "own"
 
@@ -33,7 +33,7 @@ def turns_of(conversation: Conversation, encode: Callable[[int, bool], Sequence[
         encode: ``encode(count, reply)`` gives the ids of the first messages; ``None`` where the template refuses.
         most: the most turns to compare.
 
-    >>> from tokbench_research.metrics.drift.conversations import conversation
+    >>> from tokbench.segmentation.conversations import conversation
     >>> talk = conversation('[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]')
     >>> turns_of(talk, lambda count, reply: [1, 2][:count], 9), turns_of(talk, lambda count, reply: [count], 9)
     (Turns(drifted=0, compared=1), Turns(drifted=1, compared=1))

@@ -45,20 +45,29 @@ def nav_of(part):
 
 def test_every_page_is_in_the_navigation():
     text = read(SITE / "mkdocs.yml")
-    assert sorted(nav_of(yaml.safe_load(text)["nav"])) == PAGES
+    pages = [page for page in nav_of(yaml.safe_load(text)["nav"]) if not page.startswith("notes/")]
+    assert sorted(pages) == PAGES
+    assert len(PAGES) <= 45
+
+
+QUESTIONS = sorted((DOCS / "questions").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", QUESTIONS, ids=lambda path: path.stem)
+def test_a_question_is_one_screen_with_its_limits(path):
+    text = read(path)
+    assert "```sh\n" in text
+    assert "**What the number is.**" in text or "**What the marks are.**" in text
+    assert re.search(r"\*\*What (?:it cannot|no number here) say", text)
+    assert len(re.sub(r"\(\S+\)|[|]", "", text).split()) <= 300
 
 
 @pytest.mark.packages
-def test_each_family_of_metrics_has_notes_and_one_page(modules):
-    shown = [
-        name
-        for page in PAGES
-        for names in re.findall(r"<!-- families (.+) -->", read(DOCS / page))
-        for name in names.split()
-    ]
+def test_each_family_of_metrics_has_notes_and_one_place(modules):
+    groups = re.findall(r"<!-- families (.+) -->", read(DOCS / "reference" / "metrics.md"))
     families = load_registry().metrics.entries
     ours = sorted(name for name, entry in families.items() if entry.spec.values and is_own(entry.plugin.distribution))
-    assert sorted(shown) == ours
+    assert sorted(name for names in groups for name in names.split()) == ours
     assert sorted(modules["definitions"].notes()) == ours
     assert all(note["misleads"] for note in modules["definitions"].notes().values())
 
@@ -191,9 +200,9 @@ def tags(html):
 def test_every_page_is_built(html, tags):
     built = {path.relative_to(html).with_suffix(".md").as_posix() for path in tags}
     assert set(PAGES) <= built
-    assert {page for page in built - set(PAGES) if not page.startswith(("source/", "leaderboard/", "live/"))} == {
-        "404.md"
-    }
+    assert {
+        page for page in built - set(PAGES) if not page.startswith(("source/", "notes/", "leaderboard/", "live/"))
+    } == {"404.md"}
     assert [path for path, page in tags.items() if page.title != 1] == []
 
 
@@ -221,12 +230,12 @@ def browser(html, tmp_path_factory):
 
 
 KINDS = (
-    *("choose.md", "index.md", "configure/backends.md", "extend/backend.md", "metrics/length.md"),
-    *("reference/commands.md", "studies/vocabularies.md"),
+    *("choose.md", "index.md", "reference/backends.md", "extend/backend.md", "reference/metrics.md"),
+    *("reference/commands.md", "questions/which.md", "notes/reports/vocabularies/README.md"),
 )
 """A page of each kind."""
 
-CHECKED = ("index.md", "metrics/length.md", "reference/commands.md")
+CHECKED = ("index.md", "questions/which.md", "reference/commands.md")
 """The pages that axe looks at, some seconds each."""
 
 
@@ -265,4 +274,4 @@ def test_the_search_finds_a_metric_without_a_server(html, browser):
 
     found = "return [...document.querySelectorAll('.md-search-result__link')].map(link => link.href)"
     links = WebDriverWait(browser, 60).until(lambda chrome: chrome.execute_script(found))
-    assert any("metrics/vocabulary.html" in link for link in links)
+    assert any("reference/metrics.html" in link for link in links)

@@ -211,7 +211,7 @@ def configurations(folder=CONFIGS):
             f"`{suite.name}`",
             f"[{suite.path.name}](../../../../configs/{suite.path.name})",
             suite.summary,
-            "test data" * suite.needs_data,
+            "test data" if suite.needs_data else "",
         )
         for suite in shipped_suites().values()
         if suite.path.parent == folder

@@ -13,13 +13,16 @@ import inspect
 import itertools
 import re
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
+import click
 import yaml
 from pydantic import BaseModel
 
 import tokbench
 from tokbench import plugin
+from tokbench.cli.main import tokbench as command
 from tokbench.config.model import (
     CorpusEntry,
     Limits,
@@ -80,27 +83,22 @@ REFERENCES = {
 }
 """The packages with specs, each with the page of what it brings."""
 
-BACKENDS = ROOT / "plugins" / "tokbench_plugins" / "README.md"
-VOCABULARY = ROOT / "tokbench" / "studies" / "vocabulary_size" / "README.md"
+PAGES = ROOT / "reports" / "site" / "docs"
+BACKENDS = PAGES / "reference" / "backends.md"
+KEYS = PAGES / "reference" / "keys.md"
+VOCABULARY = PAGES / "sizes.md"
 SECTIONS = {
-    README: ("quickstart", "backend example"),
-    CONFIGS / "README.md": (
-        *("configurations", "keys", "backend options", "source options", "metric options", "report formats", "study"),
-    ),
-    BACKENDS: ("backends", "published names"),
-    ROOT / "tokbench" / "metrics" / "README.md": ("metrics",),
+    README: ("openai table", "quickstart"),
+    KEYS: ("configurations", "keys", "metric options", "report formats", "study"),
+    BACKENDS: ("backends", "backend options", "source options"),
+    PAGES / "reference" / "commands.md": ("commands",),
+    PAGES / "names.md": ("published names",),
     VOCABULARY: ("equal size",),
-    GUIDE: (
-        "hooks",
-        "capabilities",
-        "backend fields",
-        "backend example",
-        "metric example",
-        "timed example",
-        "study example",
-        "command example",
-    ),
-    ROOT / "plugins" / "door.md": tuple(f"names of {module}" for module in DOORS),
+    GUIDE: ("hooks", "command example"),
+    PAGES / "extend" / "backend.md": ("backend example", "capabilities", "backend fields"),
+    PAGES / "extend" / "metric.md": ("metric example", "timed example"),
+    PAGES / "extend" / "study.md": ("study example",),
+    PACKAGES / "door.md": tuple(f"names of {module}" for module in DOORS),
     **REFERENCES,
 }
 
@@ -176,6 +174,31 @@ def equal_size(results):
     return table(["vocabulary", *(f"{size:,}" for size in columns), "own size"], rows)
 
 
+def openai_table():
+    """The tokens of OpenAI's twenty sentences, two languages a row; printed numbers that differ in brackets."""
+    page = yaml.safe_load((ROOT / "reports" / "referee" / "openai-20.yaml").read_text(encoding="utf-8"))
+    counts = {head: tokbench.load(name) for head, name in page["tokenizers"].items()}
+    cells = []
+    for language, sentence in page["texts"].items():
+        ours = {head: len(tokenizer.encode(sentence)) for head, tokenizer in counts.items()}
+        printed = page["cells"][language]
+        cells.append([language, *(f"{n}" if n == printed[h] else f"{n} ({printed[h]})" for h, n in ours.items())])
+    rows = [(*left, *right) for left, right in zip(cells[:10], cells[10:], strict=True)]
+    return table(["language", *counts, "language", *counts], rows)
+
+
+def commands():
+    """Every command that tokbench and its packages bring, with what it does."""
+    context = click.Context(command)
+    every = {name: command.get_command(context, name) for name in command.list_commands(context)}
+    origin = {point.name: point.dist.name for point in entry_points(group="tokbench.commands")}
+    rows = [
+        (f"`tokbench {name}`", each.get_short_help_str(300), origin.get(name, "tokbench"))
+        for name, each in every.items()
+    ]
+    return table(["command", "what it does", "package"], rows)
+
+
 def brought(kind, origin="tokbench"):
     """The specs of one kind that a distribution brings, by name."""
     entries = getattr(load_registry(), kind).entries
@@ -184,7 +207,12 @@ def brought(kind, origin="tokbench"):
 
 def configurations(folder=CONFIGS):
     rows = [
-        (f"`{suite.name}`", f"[{suite.path.name}]({suite.path.name})", suite.summary, "test data" * suite.needs_data)
+        (
+            f"`{suite.name}`",
+            f"[{suite.path.name}](../../../../configs/{suite.path.name})",
+            suite.summary,
+            "test data" if suite.needs_data else "",
+        )
         for suite in shipped_suites().values()
         if suite.path.parent == folder
     ]
@@ -326,7 +354,11 @@ def package(name):
     there = {kind for kind in kinds if brought(kind, origin)}
     suites = PACKAGES / name / f"tokbench_{name}" / "configs"
     parts = [
-        ("Suites", suites.is_dir() and configurations(suites).replace("](", f"](../tokbench_{name}/configs/")),
+        (
+            "Suites",
+            suites.is_dir()
+            and configurations(suites).replace("](../../../../configs/", f"](../tokbench_{name}/configs/"),
+        ),
         ("Backends", "backends" in there and backends(origin)),
         ("Options of backends", "backends" in there and backend_options(origin)),
         ("Sources of corpora", "corpora" in there and source_options(origin)),

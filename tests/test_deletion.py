@@ -47,10 +47,7 @@ DEFAULTS = {
 }  # fmt: skip
 """The formats of a configuration that names none, by the file that brings them."""
 
-NEED = {
-    "tokbench/sources/rows.py": [],
-    "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"],
-}
+NEED = {"tokbench/sources/rows.py": [], "tokbench_plugins/bpe": ["naive_bpe", "regex_bpe", "tokbench_bpe"]}
 """Plugins that need another."""
 
 

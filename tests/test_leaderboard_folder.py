@@ -116,9 +116,7 @@ def test_a_planted_number_is_refused_and_named(board):
     path.write_text(text.replace(f"languages,de,tokens,{row.value},", "languages,de,tokens,123,"), encoding="utf-8")
     outcome = called("check", "gpt-4o", "--folder", board, "-w", 0)
     assert outcome.exit_code == 1
-    assert outcome.stderr.splitlines() == [
-        f"gpt-4o: tokens of languages/de is published as 123, and is {row.value}",
-    ]
+    assert outcome.stderr.splitlines() == [f"gpt-4o: tokens of languages/de is published as 123, and is {row.value}"]
     outcome = called("verify", 9, "--seed", 1, "--folder", board, "-w", 0)
     assert outcome.exit_code == 1
     assert outcome.stdout.splitlines()[0] == "seed 1: bytes, gpt-4o, modernbert"
@@ -181,7 +179,7 @@ def test_a_damaged_file_of_numbers_is_refused(tmp_path, text, message):
 def test_pages_need_nothing_else(made, tmp_path):
     assert called("build", made, "-o", tmp_path).exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("bytes.html", "bytes.svg", "gpt-4o.html", "gpt-4o.svg", "index.html", "modernbert.html", "modernbert.svg"),
+        *("bytes.html", "bytes.svg", "gpt-4o.html", "gpt-4o.svg", "index.html", "modernbert.html", "modernbert.svg")
     ]
     for path in tmp_path.glob("*.html"):
         text = path.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from readme_tables import GUIDE, TEMPLATE
+from readme_tables import PAGES, TEMPLATE
 
 from tokbench.results.model import Results
 
@@ -106,10 +106,9 @@ def test_the_template_knows_the_door_alone():
 @slow
 def test_the_template_is_installed_and_its_tests_pass(project):
     """As the guide says: copied, installed, tested."""
-    assert (
-        "cp -r plugins/template my-plugin && cd my-plugin && pip install -e . pytest && python -m pytest"
-        in GUIDE.read_text(encoding="utf-8")
-    )
+    assert "cp -r plugins/template my-plugin && cd my-plugin && pip install -e . pytest && python -m pytest" in (
+        PAGES / "questions" / "plugin.md"
+    ).read_text(encoding="utf-8")
     done = python(project, project / "my-plugin", "-m", "pytest", "-q", "-W", "error")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,7 +1,6 @@
 """The public site: its pages are whole, its links hold, its commands run, and a browser finds nothing wrong with it."""
 
 import csv
-import importlib
 import os
 import re
 import subprocess
@@ -10,6 +9,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import definitions
+import pictures
+import public_names
 import pytest
 import yaml
 from chromium import chromium
@@ -29,14 +31,6 @@ if not SITE.is_dir():
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
-@pytest.fixture(scope="module")
-def modules():
-    """The modules of the site, which MkDocs imports from their folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(SITE)
-        yield {name: importlib.import_module(name) for name in ("definitions", "included", "pictures", "public_names")}
-
-
 def nav_of(part):
     """Yield the pages of a navigation, depth first."""
     for entry in part if isinstance(part, list) else part.values() if isinstance(part, dict) else [part]:
@@ -45,34 +39,43 @@ def nav_of(part):
 
 def test_every_page_is_in_the_navigation():
     text = read(SITE / "mkdocs.yml")
-    assert sorted(nav_of(yaml.safe_load(text)["nav"])) == PAGES
+    pages = [page for page in nav_of(yaml.safe_load(text)["nav"]) if not page.startswith("notes/")]
+    assert sorted(pages) == PAGES
+    assert len(PAGES) <= 45
+
+
+QUESTIONS = sorted((DOCS / "questions").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", QUESTIONS, ids=lambda path: path.stem)
+def test_a_question_is_one_screen_with_its_limits(path):
+    text = read(path)
+    assert "```sh\n" in text
+    assert "**What the number is.**" in text or "**What the marks are.**" in text
+    assert re.search(r"\*\*What (?:it cannot|no number here) say", text)
+    assert len(re.sub(r"\(\S+\)|[|]", "", text).split()) <= 300
 
 
 @pytest.mark.packages
-def test_each_family_of_metrics_has_notes_and_one_page(modules):
-    shown = [
-        name
-        for page in PAGES
-        for names in re.findall(r"<!-- families (.+) -->", read(DOCS / page))
-        for name in names.split()
-    ]
+def test_each_family_of_metrics_has_notes_and_one_place():
+    groups = re.findall(r"<!-- families (.+) -->", read(DOCS / "reference" / "metrics.md"))
     families = load_registry().metrics.entries
     ours = sorted(name for name, entry in families.items() if entry.spec.values and is_own(entry.plugin.distribution))
-    assert sorted(shown) == ours
-    assert sorted(modules["definitions"].notes()) == ours
-    assert all(note["misleads"] for note in modules["definitions"].notes().values())
+    assert sorted(name for names in groups for name in names.split()) == ours
+    assert sorted(definitions.notes()) == ours
+    assert all(note["misleads"] for note in definitions.notes().values())
 
 
-def test_a_definition_has_formula_unit_typical_values_and_where_it_misleads(modules):
-    text = modules["definitions"].families(["compression"])
+def test_a_definition_has_formula_unit_typical_values_and_where_it_misleads():
+    text = definitions.families(["compression"])
     assert "*Formula:* Σ bytes / Σ tokens. *Unit:* bytes/token; higher is better." in text
     assert "*Typical:* on code: 2.74" in text
     assert "**When it misleads.** Never compare it between languages" in text
 
 
 @pytest.mark.packages
-def test_typical_values_are_of_metrics_that_exist(modules):
-    ids = {metric.id for spec in modules["definitions"].every_family().values() for metric in spec.values}
+def test_typical_values_are_of_metrics_that_exist():
+    ids = {metric.id for spec in definitions.every_family().values() for metric in spec.values}
     with (SITE / "typical.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) > 200
@@ -81,13 +84,13 @@ def test_typical_values_are_of_metrics_that_exist(modules):
         assert float(row["lowest"]) <= float(row["median"]) <= float(row["highest"])
 
 
-def test_every_public_name_is_in_the_reference(modules):
+def test_every_public_name_is_in_the_reference():
     import tokbench.plugin
     import tokbench.testing
 
     for module in (tokbench, tokbench.plugin, tokbench.testing):
         names = set(module.__all__) - {"__version__"}
-        assert names == set(modules["public_names"].public_names(module.__name__)) - {"__version__"}
+        assert names == set(public_names.public_names(module.__name__)) - {"__version__"}
 
 
 @pytest.mark.nightly
@@ -129,12 +132,11 @@ def test_the_configurations_of_the_gallery_are_right_and_short(block, tmp_path):
     assert [str(problem) for problem in plan.problems] == []
 
 
-def test_no_picture_is_older_than_what_it_is_made_from(modules):
-    made = modules["pictures"]
+def test_no_picture_is_older_than_what_it_is_made_from():
     shown = [*(ROOT / "reports").glob("*.png"), *(DOCS / "assets").glob("*.webp"), *(DOCS / "assets").glob("*.svg")]
-    assert {path.relative_to(ROOT).as_posix() for path in shown} == set(made.PICTURES)
-    now = [f"{made.made_from(picture)}  {name}" for name, picture in made.PICTURES.items()]
-    assert read(made.HASHES).splitlines() == now, "make them again with: python reports/site/pictures.py"
+    assert {path.relative_to(ROOT).as_posix() for path in shown} == set(pictures.PICTURES)
+    now = [f"{pictures.made_from(picture)}  {name}" for name, picture in pictures.PICTURES.items()]
+    assert read(pictures.HASHES).splitlines() == now, "make them again with: python reports/site/pictures.py"
 
 
 class Tags(HTMLParser):
@@ -165,18 +167,8 @@ def html(tmp_path_factory):
     for module in ("mkdocs", "material", "mkdocstrings", "mkdocs_click"):
         pytest.importorskip(module)
     folder = tmp_path_factory.mktemp("site") / "html"
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "-q",
-        "-f",
-        str(SITE / "mkdocs.yml"),
-        "--strict",
-        "-d",
-        str(folder),
-    ]
+    build = ["mkdocs", "build", "-q", "-f", str(SITE / "mkdocs.yml"), "--strict", "-d", str(folder)]
+    command = [sys.executable, "-m", *build]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -191,9 +183,9 @@ def tags(html):
 def test_every_page_is_built(html, tags):
     built = {path.relative_to(html).with_suffix(".md").as_posix() for path in tags}
     assert set(PAGES) <= built
-    assert {page for page in built - set(PAGES) if not page.startswith(("source/", "leaderboard/", "live/"))} == {
-        "404.md"
-    }
+    assert {
+        page for page in built - set(PAGES) if not page.startswith(("source/", "notes/", "leaderboard/", "live/"))
+    } == {"404.md"}
     assert [path for path, page in tags.items() if page.title != 1] == []
 
 
@@ -221,12 +213,12 @@ def browser(html, tmp_path_factory):
 
 
 KINDS = (
-    *("choose.md", "index.md", "configure/backends.md", "extend/backend.md", "metrics/length.md"),
-    *("reference/commands.md", "studies/vocabularies.md"),
+    *("choose.md", "index.md", "reference/backends.md", "extend/backend.md", "reference/metrics.md"),
+    *("reference/commands.md", "questions/which.md", "notes/reports/vocabularies/README.md"),
 )
 """A page of each kind."""
 
-CHECKED = ("index.md", "metrics/length.md", "reference/commands.md")
+CHECKED = ("index.md", "questions/which.md", "reference/commands.md")
 """The pages that axe looks at, some seconds each."""
 
 
@@ -265,4 +257,4 @@ def test_the_search_finds_a_metric_without_a_server(html, browser):
 
     found = "return [...document.querySelectorAll('.md-search-result__link')].map(link => link.href)"
     links = WebDriverWait(browser, 60).until(lambda chrome: chrome.execute_script(found))
-    assert any("metrics/vocabulary.html" in link for link in links)
+    assert any("reference/metrics.html" in link for link in links)

@@ -92,8 +92,7 @@ def _metric(alike: list[Metric]) -> list[str]:
     name = f"`{first.id}`" + (f" … `{last.id}`" if len(alike) > 1 else "")
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither direction is better"}
     typical = [
-        f"`{metric.id}` "
-        * (len(alike) > 1)
+        (f"`{metric.id}` " if len(alike) > 1 else "")
         + f"on {values.corpus}: {values.lowest} ({values.lowest_of}) to {values.highest} ({values.highest_of}), "
         f"median {values.median}"
         for metric in dict.fromkeys((first, last))

@@ -20,13 +20,16 @@ from mkdocs.structure.pages import Page
 sys.path.extend([str(Path(__file__).parent), str(Path(__file__).parents[1] / "tools")])
 import definitions
 import live_report
-from included import DIRECTIVE, ROOT, BrokenLinkError, included, relinked, section, slug
+from included import DIRECTIVE, ROOT, for_python_markdown, headings, included, read_file, relinked, slug
 from leaderboard.board import read_board
 from leaderboard.site import write_site
 from public_names import reference
 
-METRICS: Final = "tokbench/metrics/README.md"
-"""The file in which links look for a family of metrics; the pages of the site have definitions instead."""
+DOCS: Final = "reports/site/docs"
+"""The folder of the pages."""
+
+BUILT: Final = ("leaderboard/", "live/")
+"""Where links lead to what is written after the pages."""
 
 SHOWN: Final = {
     ".py": "python",
@@ -51,8 +54,9 @@ class Site:
     """The places of the repository's files on the site.
 
     Attributes:
-        owners: the page and the anchor by file and anchor; an empty anchor stands for the whole.
-        linked: the files that have no page of their own and are linked: their place on the site.
+        owners: the page and the anchor by file and anchor; an empty anchor means the whole file.
+        notes: the Markdown files that no page includes and a link leads to: their place on the site.
+        linked: other files that are linked: their place on the site.
         broken: the links that lead nowhere, each with its file.
     """
 
@@ -63,31 +67,24 @@ class Site:
             pages: the text of each page, by its path in the folder of pages.
         """
         self.owners: dict[tuple[str, str], tuple[str, str]] = {}
+        self.notes: dict[str, str] = {}
         self.linked: dict[str, str] = {}
         self.broken: set[str] = set()
-        directives = [
-            (page, match[1], *match[2].partition("#")[::2])
-            for page, text in pages.items()
-            for match in DIRECTIVE.finditer(text)
-        ]
-        for page, kind, path, anchor in directives:
-            if kind == "stands for":
-                self.owners[path, anchor] = (page, "")
-        parts = [
-            (len(inside), path, anchor, page, inside)
-            for page, kind, path, anchor in directives
-            if kind == "include"
-            for inside in [section(ROOT / path, anchor)[1]]
-        ]
-        for _, path, anchor, page, inside in sorted(parts, key=lambda part: part[0]):
-            for heading in inside:
-                title = not anchor and heading.level == 1
-                self.owners.setdefault((path, heading.anchor), (page, "" if title else heading.anchor))
-        for _, path, anchor, page, _inside in sorted(parts, key=lambda part: bool(part[2])):
-            self.owners.setdefault((path, ""), (page, anchor))
-        for page, kind, names, _ in directives:
-            for name in names.split() if kind == "families" else ():
-                self.owners.setdefault((METRICS, name), (page, f"family-{name}"))
+        for page, text in pages.items():
+            self.owners[f"{DOCS}/{page}", ""] = (page, "")
+            for heading in headings(text.splitlines()):
+                self.owners[f"{DOCS}/{page}", heading.anchor] = (page, heading.anchor)
+            for match in DIRECTIVE.finditer(text):
+                self._owns(page, match[1], match[2])
+
+    def _owns(self, page: str, kind: str, what: str) -> None:
+        if kind == "families":
+            for name in what.split():
+                self.owners[f"{DOCS}/{page}", f"family-{name}"] = (page, f"family-{name}")
+        elif kind == "include":
+            self.owners[what, ""] = (page, "")
+            for heading in read_file(ROOT / what)[1][1:]:
+                self.owners[what, heading.anchor] = (page, heading.anchor)
 
     def place(self, target: str, file: str, page: str) -> str | None:
         """Return the target of a link as a page has it.
@@ -100,33 +97,47 @@ class Site:
         Returns:
             A path from the page, or ``None`` if the link is to a folder that no page shows, or is broken.
         """
-        if re.match(r"[a-z]+:", target):
+        if re.match(r"[a-z]+:", target) or target.startswith(BUILT):
             return target
         path, _, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(file), path)) if path else file
-        if (ROOT / path).is_dir():
-            path = next((p for p in (path, f"{path}/README.md") if (p, anchor) in self.owners), path)
+        if (ROOT / path / "README.md").is_file():
+            path = posixpath.join(path, "README.md")
+        if path.endswith(".md") and (path, anchor) not in self.owners:
+            self._note(path)
         if (path, anchor) in self.owners:
             owner, place = self.owners[path, anchor]
             return posixpath.relpath(owner, posixpath.dirname(page)) + (f"#{place}" if place else "")
         if (ROOT / path).is_dir():
             return None
         if not (ROOT / path).is_file() or path.endswith(".md"):
-            self.broken.add(f"{file}: the link to {target} leads to no page; include the file or the section in one")
+            self.broken.add(f"{file}: the link to {target} leads nowhere")
             return None
+        if path.startswith(f"{DOCS}/"):
+            return posixpath.relpath(path.removeprefix(f"{DOCS}/"), posixpath.dirname(page))
         shown = Path(path).suffix in SHOWN and (ROOT / path).stat().st_size <= LARGEST
         self.linked[path] = f"source/{path}.md" if shown else f"files/{path}"
         self.linked[path] = self.linked[path].replace("/.", "/")  # MkDocs leaves out what begins with a dot
         return posixpath.relpath(self.linked[path], posixpath.dirname(page))
 
+    def _note(self, path: str) -> None:
+        """Give a Markdown file that is linked, and that no page includes, a page of its own."""
+        if (ROOT / path).is_file() and path not in self.notes and not path.startswith(f"{DOCS}/"):
+            self.notes[path] = f"notes/{path}".replace("/.", "/")
+            self.owners[path, ""] = (self.notes[path], "")
+            for heading in read_file(ROOT / path)[1][1:]:
+                self.owners[path, heading.anchor] = (self.notes[path], heading.anchor)
+
+    def note(self, path: str) -> str:
+        """Return the text of the page of a linked Markdown file."""
+        title = read_file(ROOT / path)[1][0].title
+        return f"# {title}\n\n" + self._relinked(included(ROOT / path), path, self.notes[path])
+
     def text(self, page: str, written: str) -> str:
         """Return the text of a page with all that it includes."""
-        title = next(iter(re.findall(r"^# (.+)$", written, re.MULTILINE)), "")
 
         def expand(match: re.Match[str]) -> str:
             kind, what = match[1], match[2]
-            if kind == "stands for":
-                return ""
             if kind == "answer":
                 return live_report.answer()
             if kind == "code":
@@ -135,14 +146,11 @@ class Site:
                 module, *rooms = what.split()
                 return reference(module, rooms)
             if kind == "families":
-                return self._relinked(definitions.families(what.split()), METRICS, page)
-            path, _, anchor = what.partition("#")
-            return self._relinked(included(ROOT / path, anchor, title), path, page)
+                return definitions.families(what.split())
+            return self._relinked(included(ROOT / what), what, page)
 
-        def own(target: str) -> str | None:
-            return self.place(target.removeprefix("repo:"), "", page) if target.startswith("repo:") else target
-
-        return DIRECTIVE.sub(expand, relinked(written, own))
+        of_page = self._relinked(for_python_markdown(written.splitlines()), f"{DOCS}/{page}", page)
+        return DIRECTIVE.sub(expand, of_page)
 
     def _relinked(self, text: str, file: str, page: str) -> str:
         return relinked(text, lambda target: self.place(target, file, page))
@@ -170,14 +178,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Find the places of all files, and add those that are linked."""
     pages = {file.src_uri: file.content_string for file in files.documentation_pages()}
-    try:
-        site = Site(pages)
-        for page, text in pages.items():
-            site.text(page, text)
-    except BrokenLinkError as error:
-        raise PluginError(str(error)) from error
+    site = Site(pages)
+    for page, text in pages.items():
+        site.text(page, text)
+    texts: dict[str, str] = {}
+    while waiting := site.notes.keys() - texts.keys():
+        texts |= {path: site.note(path) for path in waiting}
     if site.broken:
         raise PluginError("\n".join(sorted(site.broken)))
+    for path, text in sorted(texts.items()):
+        files.append(File.generated(config, site.notes[path], content=text, inclusion=InclusionLevel.NOT_IN_NAV))
     for path, place in sorted(site.linked.items()):
         if place.endswith(".md"):
             language = SHOWN[Path(path).suffix]
@@ -195,7 +205,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - MkDocs names them
     """Return the text of a page with all that it includes."""
-    if page.file.src_uri.startswith("source/"):
+    if page.file.src_uri.startswith(("notes/", "source/")):
         return markdown
     return Current.site.text(page.file.src_uri, markdown)
 

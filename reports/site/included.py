@@ -1,8 +1,7 @@
 """Markdown files of the repository as parts of pages of the site.
 
-A page says ``<!-- include FILE -->`` or names one section, ``<!-- include FILE#anchor -->``. Nothing
-is copied: a change of the file is a change of the site. Links are rewritten: a link to an included section leads to the
-page that has it, any other to the page of that file, and one that leads nowhere ends the build.
+A page says ``<!-- include FILE -->``, and a Markdown file that a page links has a page of its own. Nothing is copied: a
+change of the file is a change of the site. Links are rewritten, and one that leads nowhere ends the build.
 """
 
 from __future__ import annotations
@@ -16,17 +15,13 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 """The top of the repository."""
 
-DIRECTIVE: Final = re.compile(r"^<!-- (include|stands for|families|names|code|answer) (.+?) -->$", re.MULTILINE)
+DIRECTIVE: Final = re.compile(r"^<!-- (include|families|names|code|answer) (.+?) -->$", re.MULTILINE)
 """A line of a page that stands for something else."""
 
 _FENCE: Final = r"^(?P<fence> *(?:```+|~~~+)).*?^(?P=fence) *$"
 _SPAN: Final = r"(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
 _LINK: Final = r"(?P<open>!?\[(?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*\]\()(?P<target>[^)\s]+)\)"
 _PARTS: Final = re.compile(f"(?:{_FENCE})|(?:{_LINK})|(?:{_SPAN})", re.MULTILINE | re.DOTALL)
-
-
-class BrokenLinkError(Exception):
-    """A link of a page, or a line that includes a file, names what is not there."""
 
 
 @dataclass(frozen=True)
@@ -76,55 +71,22 @@ def headings(lines: list[str]) -> list[Heading]:
     return headings_of_file
 
 
-def section(path: Path, anchor: str = "") -> tuple[list[str], list[Heading]]:
-    """Return the lines of a section with its subsections, and its headings by their place in these lines.
-
-    Args:
-        path: the Markdown file.
-        anchor: the section; empty for the whole file.
-
-    Raises:
-        BrokenLinkError: the file or the section is not there.
-    """
-    if not path.is_file():
-        msg = f"{path}: there is no such file to include"
-        raise BrokenLinkError(msg)
+def read_file(path: Path) -> tuple[list[str], list[Heading]]:
+    """Return the lines of a file, and its headings, of which the first is its title."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    every = headings(lines)
-    if not anchor:
-        return lines, every
-    first = next((heading for heading in every if heading.anchor == anchor), None)
-    if first is None:
-        msg = f"{path} has no section #{anchor}; it has {', '.join(heading.anchor for heading in every)}"
-        raise BrokenLinkError(msg)
-    later = [heading.line for heading in every if heading.line > first.line and heading.level <= first.level]
-    end = later[0] if later else len(lines)
-    inside = [heading for heading in every if first.line <= heading.line < end]
-    moved = [Heading(heading.line - first.line, heading.level, heading.title, heading.anchor) for heading in inside]
-    return lines[first.line : end], moved
+    return lines, headings(lines)
 
 
-def included(path: Path, anchor: str = "", title: str = "") -> str:
-    """Return a section as a part of a page: below the page's title, each heading with its own anchor.
-
-    The title of a whole file is left out, because the page has its own, and so is a heading that repeats that title.
-
-    Args:
-        path: the Markdown file.
-        anchor: the section; empty for the whole file.
-        title: the title of the page.
-    """
-    lines, inside = section(path, anchor)
-    if inside and (inside[0].title == title or (not anchor and inside[0].level == 1)):
-        lines[inside[0].line] = ""
-        inside = inside[1:]
-    shift = min((heading.level for heading in inside), default=2) - 2
-    for heading in inside:
-        lines[heading.line] = f"{'#' * (heading.level - shift)} {heading.title} {{#{heading.anchor}}}"
-    return _for_python_markdown(lines)
+def included(path: Path) -> str:
+    """Return a file as a part of a page: without its title, and each heading with its anchor."""
+    lines, inside = read_file(path)
+    lines[inside[0].line] = ""
+    for heading in inside[1:]:
+        lines[heading.line] = f"{'#' * heading.level} {heading.title} {{#{heading.anchor}}}"
+    return for_python_markdown(lines)
 
 
-def _for_python_markdown(lines: list[str]) -> str:
+def for_python_markdown(lines: list[str]) -> str:
     """Write what GitHub reads otherwise than Python-Markdown: lists after a paragraph, bars in code, marks."""
     out: list[str] = []
     fenced = False

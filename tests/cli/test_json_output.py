@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import tokbench.cli
 from tokbench.cli.main import tokbench as command
 
-README = Path(tokbench.cli.__file__).parents[1] / "README.md"
+PAGE = Path(tokbench.cli.__file__).parents[2] / "reports" / "site" / "docs" / "reference" / "commands.md"
 
 
 def printed(*arguments, code=0):
@@ -38,7 +38,7 @@ def test_the_documentation_names_the_keys_of_each_command(tmp_path, write_config
         "store list": ("store", "list"),
         "store prune": ("store", "prune"),
     }
-    documented = dict(re.findall(r"^\| `([a-z A-Z-]+) --json` \| (.*?) \|$", README.read_text("utf-8"), re.MULTILINE))
+    documented = dict(re.findall(r"^\| `([a-z A-Z-]+) --json` \| (.*?) \|$", PAGE.read_text("utf-8"), re.MULTILINE))
     assert set(documented) == {*commands, "check --backend NAME", "compare"}
     for name, arguments in commands.items():
         names = re.findall(r"`(\w+)`", documented[name].split(";")[0])

@@ -31,8 +31,8 @@ def run(write_config, corpus, install, monkeypatch, tmp_path):
     def execute(fault, *steps):
         lines = ["  before: {backend: utf8_bytes}"]
         for step in steps:
-            train = ", train: {corpus: c, vocab_size: 257}" * (step in {"train", "save"})
-            optional = ", optional: true" * (step == "load")
+            train = ", train: {corpus: c, vocab_size: 257}" if step in {"train", "save"} else ""
+            optional = ", optional: true" if step == "load" else ""
             lines.append(f"  {step}: {{backend: fault, at: {step}, fault: {fault}{train}{optional}}}")
         lines.append("  after: {backend: regex_bpe, engine: python, train: {corpus: c, vocab_size: 258}}")
         seconds = 1.5 if fault == "hang" else 60

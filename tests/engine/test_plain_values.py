@@ -64,7 +64,7 @@ def write_config(values, folder):
     path.write_text(
         f"schema: tokbench/1\nname: test\ncorpora:\n  c: {{source: text, path: x.txt, document: line}}\n{corpora}"
         f"tokenizers:\n  one: {{backend: letters}}\n  two: {{backend: letters}}\n{tokenizers}metrics: [{metrics}]\n"
-        f"report: {{formats: [csv]}}\n{'study:' * bool(studies)}\n{studies}",
+        f"report: {{formats: [csv]}}\n{'study:' if studies else ''}\n{studies}",
         encoding="utf-8",
     )
     return path

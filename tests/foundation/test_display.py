@@ -14,12 +14,12 @@ from tokbench.foundation import progress as progress_module
 from tokbench.foundation.display import Event, describe, progress_shown
 from tokbench.foundation.progress import RunProgress
 
-README = (Path(__file__).parents[2] / "tokbench" / "README.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).parents[2] / "reports" / "site" / "docs" / "running.md"
 
 
 def documented(heading):
-    """The first column of the table that follows a line of the README, without its code marks."""
-    table = README.split(heading)[1].split("|---|")[1].split("\n\n")[0]
+    """The first column of the table that follows a line of the page, without its code marks."""
+    table = PAGE.read_text(encoding="utf-8").split(heading)[1].split("|---|")[1].split("\n\n")[0]
     return re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
 
 

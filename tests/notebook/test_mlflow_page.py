@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "reports" / "site" / "docs" / "use" / "notebooks.md"
+PAGE = Path(__file__).parents[2] / "reports" / "site" / "docs" / "notebooks.md"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -152,7 +152,7 @@ def _show(config: Path, run: Run) -> None:
     for line in outlook(run.plan, run.registry):
         say(line)
     lacking = any(not tokenizer.info.optional for tokenizer in absent)
-    say(f"{config}: nothing {'else ' * lacking}wrong" + ("; see the notes" if run.plan.notes else ""))
+    say(f"{config}: nothing {'else ' if lacking else ''}wrong" + ("; see the notes" if run.plan.notes else ""))
 
 
 def _sentence(tokenizer: RunTokenizer) -> str:

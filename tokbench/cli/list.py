@@ -78,7 +78,7 @@ def _listed(registry: Registry, kind: str, *, everything: bool) -> list[_Listed]
         for name, candidates in catalogue(registry).items():
             plugins = [entries[candidate.backend].plugin for candidate in candidates]
             origins = dict.fromkeys(plugin.distribution or plugin.name for plugin in plugins)
-            summary = ", ".join(map(str, candidates)) + "; unverified" * (name in unproved)
+            summary = ", ".join(map(str, candidates)) + ("; unverified" if name in unproved else "")
             listed.append(_Listed(name, ", ".join(origins), summary))
         return listed
     needs = kind in {"backends", "executors"}

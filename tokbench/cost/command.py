@@ -170,7 +170,7 @@ def _show(paths: tuple[str, ...], table: CostTable) -> None:
     counted = [row for row in table.costs if not row.reason]
     base = table.base.tokenizer if table.base else "none"
     what = "block" if any(row.estimate for row in table.costs) else "file"
-    size = f"{sum(table.sizes):,} bytes in {len(paths)} {what}{'s' * (len(paths) > 1)}"
+    size = f"{sum(table.sizes):,} bytes in {len(paths)} {what}{'s' if len(paths) > 1 else ''}"
     if counted:
         heads = ["tokenizer", "vocabulary", "tokens", "B/token", "relative", "lost"]
         most = max(row.total for row in counted) if sys.stdout.isatty() else 0
@@ -198,7 +198,7 @@ def _cells(row: TextCost, table: CostTable) -> list[str]:
     notes = ["unverified"] * table.unverified.issuperset([row.tokenizer, *row.also])
     notes += ["tie"] * (row.tokenizer in table.ties and len(table.ties.difference(row.also)) > 1)
     notes += [f"also {', '.join(row.also)}"] * bool(row.also)
-    name = row.tokenizer + f" ({'; '.join(notes)})" * bool(notes)
+    name = row.tokenizer + (f" ({'; '.join(notes)})" if notes else "")
     lost += MARKS[row.round_trip]
     reach = f" ± {(row.estimate.high - row.estimate.tokens) / max(row.total, 1):.1%}" if row.estimate else ""
     return [name, f"{row.vocab_size:,}", f"{row.total:,}{reach}", *numbers, lost]

@@ -31,7 +31,7 @@ class NotebookComparison(Comparison):
 
     def __repr__(self) -> str:
         page = ComparisonPage(self, (), 0)
-        lines = [f"Comparison: {page.title}", page.summary, "next: .frame" + ", .refused" * bool(self.refused)]
+        lines = [f"Comparison: {page.title}", page.summary, "next: .frame" + (", .refused" if self.refused else "")]
         return "\n".join(cut(visible(line), _LONGEST_LINE) for line in lines)
 
     def _repr_html_(self) -> str:

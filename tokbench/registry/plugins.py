@@ -174,7 +174,7 @@ def _not_loaded(plugins: Sequence[PluginStatus]) -> str:
     )
     excluded = len([plugin for plugin in plugins if plugin.excluded])
     left_out = f" (plugins left out by {ALLOWED} or {OWN_ONLY}: {excluded})" if excluded else ""
-    return f" (plugins that did not load: {broken})" * bool(broken) + left_out
+    return (f" (plugins that did not load: {broken})" if broken else "") + left_out
 
 
 class Registry:

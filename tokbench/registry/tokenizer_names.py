@@ -178,7 +178,7 @@ class Grammar:
             return said
         if colon:
             near = did_you_mean(backend, backends.entries)
-            return f"no such backend; {'is your package installed? ' * near.startswith('known')}{near}"
+            return f"no such backend; {'is your package installed? ' if near.startswith('known') else ''}{near}"
         if self.files and (name.endswith("/") or name.startswith(("./", "../", "/", "~"))):
             return "no such file or folder; correct the path"
         if said := elsewhere("tokenizer", name) or elsewhere("backend", name):

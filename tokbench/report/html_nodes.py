@@ -99,7 +99,7 @@ class HtmlNodes:
 
     def _table(self, table: doc.Table) -> Markup:
         sortable = any(column.sort for column in table.columns)
-        look = " ".join(filter(None, [table.look, "sortable" * sortable]))
+        look = " ".join(filter(None, [table.look, "sortable" if sortable else ""]))
         caption = self.line(table.caption)
         named = any(column.line for column in table.columns)
         head = Markup("").join(map(self._column, table.columns))
@@ -150,7 +150,7 @@ class HtmlNodes:
             cell = doc.TextCell(line=cell)
         names_row = names_row or cell.names
         known = {
-            "class": " ".join(filter(None, ["n" * (column.numeric and not names_row), cell.look])),
+            "class": " ".join(filter(None, ["n" if column.numeric and not names_row else "", cell.look])),
             "data-v": cell.value,
             "title": cell.title,
             "data-text": cell.data,
@@ -165,7 +165,7 @@ class HtmlNodes:
         cell = shown.cell
         absent = ("none missed" if cell.missed else "none") if cell.value is None else ""
         colour = "" if absent or not shown.heat else "pale" if shown.level is None else f"h{shown.level}"
-        grey = "soft" * (cell.no_interval and not shown.heat)
+        grey = "soft" if cell.no_interval and not shown.heat else ""
         look = " ".join(filter(None, ["" if shown.heat else "n", colour, "best" * cell.best, grey, absent]))
         # There are tens of thousands of these cells, and a format string with markup takes ten times as long.
         parts = ["<td", f' class="{look}"' if look else ""]

@@ -168,14 +168,14 @@ def _coloured(tokens: Sequence[TokenView]) -> Text:
     for k, token in enumerate(tokens):
         marks = " underline" * token.differs + " italic" * token.partial
         shown.append(token.text, f"black {_COLOURS[k % len(_COLOURS)]}{marks}")
-        shown.append("\n" * bool(token.breaks))
+        shown.append("\n" if token.breaks else "")
     return shown
 
 
 def _plain(tokens: Sequence[TokenView]) -> Text:
     from rich.text import Text
 
-    signs = ((OTHER if token.differs else SAME) + "\n" * bool(token.breaks) for token in tokens)
+    signs = ((OTHER if token.differs else SAME) + ("\n" if token.breaks else "") for token in tokens)
     return Text("".join(token.text + sign for token, sign in zip(tokens, signs, strict=True)))
 
 

@@ -21,7 +21,7 @@ LEAST_ROUNDS: Final = 6
 
 
 class TimingPlace(NamedTuple):
-    """The place and unit of a :class:`tokbench.plugin.Cell`."""
+    """The place and unit of a :class:`tokbench.plugin.metrics.Cell`."""
 
     tokenizer: str
     corpus: str

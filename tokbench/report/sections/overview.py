@@ -78,7 +78,8 @@ def overview_document(tables: CellTables) -> Section:
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
     panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
     drawn = not all(tables.corpus(corpus).designed for corpus in tables.corpora)  # curated texts have no intervals
-    explanation = "Each number is for a whole corpus" + ", with its 95% interval, which curated texts lack" * drawn
+    interval = ", with its 95% interval, which curated texts lack" if drawn else ""
+    explanation = f"Each number is for a whole corpus{interval}"
     legend = f"{tables.best_legend[:1].upper()}{tables.best_legend[1:]}"
     page: list[Node] = [
         Paragraph(f"{explanation}. Click a heading to sort, a number for details. {legend}."),

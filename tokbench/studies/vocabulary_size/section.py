@@ -184,7 +184,7 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
     for group in [*corpus.lines.groups(corpus.name), WHOLE]:
         best = corpus.best_at(size, group)
         cells = [
-            _number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" * (line in best))
+            _number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" if line in best else "")
             for line in lines
         ]
         rows.append(Row([TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))

@@ -182,7 +182,7 @@ def _wrong_branches(branch: tuple[SplitPart, ...]) -> Iterator[tuple[str, tuple[
         before, after = branch[:k], branch[k + 1 :]
         look = isinstance(part.atom, Group) and part.atom.open.startswith(("(?=", "(?!", "(?<"))
         if len(branch) > 1:
-            yield f"without {'the look-ahead ' * look}{part}", (*before, *after)
+            yield f"without {'the look-ahead ' if look else ''}{part}", (*before, *after)
         for words, changed in _wrong_parts(part, look=look):
             yield words, (*before, changed, *after)
 

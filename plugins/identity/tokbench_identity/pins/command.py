@@ -82,7 +82,7 @@ def _pin(config: Path, output: Path, limit: int | None, only: tuple[str, ...], *
     else:
         for name, reason in pins.failures.items():
             say(f"{name}: not pinned: {reason}", err=True)
-        count = f"{len(texts)} tokenizer{'s' * (len(texts) != 1)}"
+        count = f"{len(texts)} tokenizer{'s' if len(texts) != 1 else ''}"
         say(f"{count} pinned on {max(texts.values(), default=0):,} documents: {output} ({len(content):,} bytes)")
     return int(bool(pins.failures))
 

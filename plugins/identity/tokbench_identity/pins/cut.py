@@ -67,7 +67,7 @@ def surface_of(text: str, form: str) -> bytes | None:
     (b' n\xc3\xa9', None)
     """
     make = NORMAL_FORMS.get(form.removeprefix(_SPACE) or "=")
-    return None if make is None else b" " * form.startswith(_SPACE) + make(text).encode("utf-8", "replace")
+    return None if make is None else (b" " if form.startswith(_SPACE) else b"") + make(text).encode("utf-8", "replace")
 
 
 def is_known(form: str) -> bool:

@@ -20,7 +20,7 @@ def lines(checked: LockCheck) -> Iterator[str]:
 
 
 def _verdict(tokenizer: TokenizerCheck) -> str:
-    documents = f"{tokenizer.texts:,} document{'s' * (tokenizer.texts != 1)}"
+    documents = f"{tokenizer.texts:,} document{'s' if tokenizer.texts != 1 else ''}"
     if tokenizer.reason:
         return f"not checked: {tokenizer.reason}"
     if tokenizer.changed:

@@ -55,7 +55,7 @@ def byte_table(tokenizer: str, output: Path | None, texts: str, *, as_json: bool
         say(f"{len(table.wrong):,} ids decode to different bytes: {shown}")
     say(f"{len(table.sizes):,} ids, the longest of {table.sizes.max()} bytes")
     if table.special:
-        names = ", ".join(table.special[:_FEW]) + ", …" * (len(table.special) > _FEW)
+        names = ", ".join(table.special[:_FEW]) + (", …" if len(table.special) > _FEW else "")
         say(f"special ids have 0 bytes, and their loss counts: {names}")
     if table.prefix:
         say(f"each document's ids have {table.prefix} byte (a space) that its text does not: subtract it per document")

@@ -239,7 +239,7 @@ def _boundaries(
 
 
 def _metrics(kind: Kind, way: Perturbation) -> tuple[Metric, Metric]:
-    done = f"{way.title}." + " Documents without such a letter do not count." * bool(way.without)
+    done = f"{way.title}." + (" Documents without such a letter do not count." if way.without else "")
     basis = Basis(f"{kind} documents", way.without) if way.without else None
     needed = Metric(
         f"robust_{kind}_{PERCENT}",

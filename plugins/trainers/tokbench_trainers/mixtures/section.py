@@ -54,7 +54,7 @@ def mixtures_answer(tables: CellTables) -> Iterator[AnswerLine]:
     if block is None:
         return
     sizes = sizes_of(block)
-    said = (f"At {size:,}: " * (len(sizes) > 1) + _sentence(standings(block, size)) for size in sizes)
+    said = ((f"At {size:,}: " if len(sizes) > 1 else "") + _sentence(standings(block, size)) for size in sizes)
     yield AnswerLine("Mixtures", tuple(said))
     n_bytes, needed = max(sum(of_language.values()) for of_language in block.bytes.values()), _ENOUGH * max(sizes)
     if n_bytes < needed:

@@ -1,7 +1,6 @@
 """The shape of the package: who knows plugins by name, how long a file may be, budgets, and folders of tests."""
 
 import ast
-import os
 import re
 from collections import Counter
 from graphlib import TopologicalSorter
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import grimp
 import pytest
-import tiktoken_cache
 
 from tokbench.registry.plugins import load_registry
 
@@ -137,16 +135,6 @@ def test_no_file_has_grown_into_two():
 def test_no_modules_import_one_another_in_a_circle():
     graph = grimp.build_graph("tokbench", "tokbench_plugins", exclude_type_checking_imports=True)
     TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}).prepare()
-
-
-def test_a_test_writes_into_a_folder_of_its_own_that_has_the_real_files():
-    folder = Path(os.environ[tiktoken_cache.VARIABLE])
-    assert folder.resolve() != tiktoken_cache.GIVEN
-    assert [name for name, *_ in tiktoken_cache.listing(folder)] == [
-        name for name, *_ in tiktoken_cache.listing(tiktoken_cache.GIVEN)
-    ]
-    (folder / "made-up").write_bytes(b"")
-    assert "made-up" not in [name for name, *_ in tiktoken_cache.listing(tiktoken_cache.GIVEN)]
 
 
 NAMED_TWICE = {"Cause", "Difference", "Met", "Outcome", "Recipe", "Row", "State", "Store", "Suite", "TextDifference"}

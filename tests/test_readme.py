@@ -57,21 +57,6 @@ def test_vocabularies_at_equal_size_are_those_of_a_run(tmp_path_factory):
     assert tables.section(read(tables.VOCABULARY), "equal size") == made
 
 
-def test_the_commands_name_what_is_there():
-    """The set-up itself is what CI does in a fresh environment; here, that it names real files and extras."""
-    commands = [
-        line for page in (tables.README, ROOT / "CONTRIBUTING.md") for block in blocks(page, "sh")
-        for line in block.splitlines() if "pip install" in line
-    ]  # fmt: skip
-    assert len(commands) == 2
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for command in commands:
-        [extra] = re.findall(r"'\.\[(\w+)\]'", command)
-        assert f"\n{extra} = [" in project
-    assert (ROOT / "configs" / "quickstart.yaml").exists()
-    assert "pytest -n 2 -q -m 'not nightly'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/bin/unshare").exists(), reason="needs unshare to take the network away")
 def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path):

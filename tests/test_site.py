@@ -63,13 +63,6 @@ def test_each_family_of_metrics_has_notes_and_one_page(modules):
     assert all(note["misleads"] for note in modules["definitions"].notes().values())
 
 
-def test_a_definition_has_formula_unit_typical_values_and_where_it_misleads(modules):
-    text = modules["definitions"].families(["compression"])
-    assert "*Formula:* Σ bytes / Σ tokens. *Unit:* bytes/token; higher is better." in text
-    assert "*Typical:* on code: 2.74" in text
-    assert "**When it misleads.** Never compare it between languages" in text
-
-
 @pytest.mark.packages
 def test_typical_values_are_of_metrics_that_exist(modules):
     ids = {metric.id for spec in modules["definitions"].every_family().values() for metric in spec.values}

@@ -206,19 +206,6 @@ def test_an_unknown_token_that_leaves_no_trace():
     assert compare("a鬱b", "ab").cause == Cause.OTHER
 
 
-@pytest.mark.parametrize(
-    ("text", "back", "cause"),
-    [
-        ("café", "cafe\u0301", "nfd"), ("ﬁve²", "five2", "nfkc"), ("ﬁancé", "fiance\u0301", "nfkd"), ("▁a", "a", "whitespace"),
-        ("soft\u00adhyphen\0", "softhyphen", "control"), ("déjà vu", "deja vu", "accents"), ("NASA", "nasa", "casing"),
-        ("🎉", "\ufffd\ufffd", "invalid_bytes"), ("wait , what", "wait, what", "decoder"), ("one", "two", "other"),
-    ],
-)  # fmt: skip
-def test_causes_by_hand(text, back, cause):
-    context = LossContext(data=text.encode()) if cause == "decoder" else LossContext()
-    assert compare(text, back, context).cause == cause
-
-
 @given(with_surrogates, with_surrogates)
 def test_anything_that_differs_has_a_cause(text, back):
     assume(text != back)

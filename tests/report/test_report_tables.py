@@ -6,17 +6,15 @@ import re
 from dataclasses import replace
 
 import pytest
-from document_tree import chooser, nodes_of
+from document_tree import nodes_of
 from report_data import LANGUAGES, PLUGIN_METRIC, build, metric_info
 
-from tokbench.measuring.family import described
-from tokbench.registry.plugins import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
 from tokbench.report.document import Table
 from tokbench.report.sections.losses import losses
-from tokbench.report.sections.overview import main_columns, overview_document
+from tokbench.report.sections.overview import overview_document
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
@@ -79,36 +77,6 @@ def test_labels_do_not_cover_one_another():
     assert not [1 for k, box in enumerate(boxes) for other in boxes[:k] if box.overlap(other)]
 
 
-FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
-COMMON = ["compression_ratio", "lost_characters"]
-
-
-@pytest.mark.parametrize(
-    ("families", "first"),
-    [
-        (["fairness", "pairs"], ["premium", "gini", "max_min"]),
-        (["vocabulary", "utf8"], []),
-    ],
-)
-def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, first):
-    by_name = {family.name: family for family in FAMILIES}
-    metrics = described([by_name[name] for name in ["compression", *families, "roundtrip"]], {})
-    cells = [
-        Cell(name, "c", group, metric, value)
-        for metric in metrics
-        for group in (WHOLE, "g")
-        for name, value in (("a", 1.0), ("b", 0.5))
-    ]
-    tables = CellTables(Results(name="r", metrics=metrics, cells=cells, corpora={"c": CorpusInfo(groups={"g": 9})}))
-    assert tables.headline == [*first, *COMMON]
-    assert [column.metric for column in main_columns(tables)] == [*first, *COMMON]
-    maps = heat_maps(tables, "c")
-    assert [shown.metric for shown in maps][: len(first) + 1] == [*first, "compression_ratio"]
-    assert {shown.family for shown in maps[: len(first)]} <= {"main"}
-    reached = {shown.metric for shown in maps}
-    assert reached == {name for name in metrics if name not in tables.loss_counts}
-
-
 def test_the_front_of_compression_against_inequality_runs_over_what_no_other_beats():
     def cells(name, gini, ratio):
         return [
@@ -152,15 +120,6 @@ BARE = {each.tokenizer: without_interval(each) for each in (A, B, C)}
 )
 def test_best_needs_evidence_and_a_rival(cells, expected):
     assert best(run(*cells)) == expected
-
-
-def test_the_overview_has_every_metric_with_a_number():
-    main, pud, *_ = chooser(overview_document(TABLES), "overview").panes
-    [table] = nodes_of(main, Table)
-    assert len(table.rows) == len(RESULTS.tokenizers)
-    columns = [column.key for column in table.columns]
-    assert ("fertility@code" in columns, "fertility@pud" in columns) == (True, False)
-    assert f"{PLUGIN_METRIC}@pud" in [column.key for table in nodes_of(pud, Table) for column in table.columns]
 
 
 def test_heat_maps_rank_lossy_tokenizers_last():

@@ -82,17 +82,6 @@ def test_ids_beyond_27_bits():
     assert set((table.keys // BUCKETS).tolist()) == {(1 << 31) + 97, (1 << 31) + 98}
 
 
-def test_counts_that_wait_are_few():
-    """No more keys wait to be joined than the largest table has."""
-    merged = state_of(["abc"])
-    for k in range(60):
-        merged = SPEC.text(Options()).merge(merged, state_of([chr(97 + k % 26) * 3 + str(k)]))
-        first, *waiting = sorted((len(table.keys) for table in merged.tables), reverse=True)
-        assert sum(waiting) <= first
-    assert merged.documents == 61
-    assert merged.total().sum() == 3 + 60 * 3 + sum(len(str(k)) for k in range(60))
-
-
 def at_equal_size(numbers):
     """Results with lines that are known at 500 tokens, from value, low and high by line."""
     rows = [

@@ -8,14 +8,13 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from report_data import HOSTILE, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
+from report_data import HOSTILE, SCRIPT, build, everything_failed
 
 from tokbench.formats import html
 from tokbench.report import document as doc
 from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.html_nodes import HtmlNodes
-from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import Cell
@@ -101,26 +100,6 @@ def test_every_reference_has_its_target_once(page):
     assert set(page.values("data-shows")) <= set(ids)
 
 
-def test_every_metric_is_defined(text, page):
-    results = build()
-    for name in [*METRICS, PLUGIN_METRIC]:
-        assert re.search(rf'<tr id="metric-\d+"><th scope="row"><code>{name}</code>', text)
-    known = {*results.metrics, *(cell.metric for cell in results.cells)}
-    assert len([name for name in page.values("id") if name.startswith("metric-")]) == len(known)
-
-
-def test_tables_are_sortable_and_accessible(text, page):
-    heads = [attrs for attrs in page.all("th") if "data-sort" in attrs]
-    assert {attrs["data-sort"] for attrs in heads} == {"number", "text"}
-    assert {attrs["data-first"] for attrs in heads} == {"ascending", "descending"}
-    assert page.values("data-v")
-    for cell in page.all("td"):
-        assert "none" not in (cell.get("class") or "").split() or "data-v" not in cell
-    assert text.count("<caption>") == len(page.all("table"))
-    assert all(head.get("scope") in {"col", "row"} for head in page.all("th"))
-    assert all("aria-label" in attrs for _, attrs in page.tags if attrs.get("role") == "region")
-
-
 def test_missing_numbers_have_words(text):
     cells = re.findall(r'<td class="[^"]*?none( missed)?"[^>]*>([^<]+)</td>', text)
     missed = {word for mark, word in cells if mark}
@@ -197,11 +176,6 @@ SECTION = doc.Section(
 )
 
 
-def page_of(*nodes):
-    metrics = {"m": MetricInfo(formula="bytes / tokens")}
-    return HtmlNodes(CellTables(Results(name="r", metrics=metrics))).nodes(nodes)
-
-
 def lacking(text, *parts):
     """Return the parts that a text does not have."""
     return [part for part in parts if part not in text]
@@ -231,18 +205,3 @@ def test_a_page_has_every_node():
     assert lacking(page, *expected) == []
     assert page.count("<svg") == 4
     assert lacking(page, "text alone", "in b", "&lt;svg") == ["text alone", "in b", "&lt;svg"], "in b is packed"
-
-
-def text_of(*nodes):
-    return section_markdown(doc.Section("", "", nodes))
-
-
-def test_only_a_page_makes_what_takes_long():
-    made = []
-    charts = [doc.Multiples([circle("one"), doc.Figure(circle("two"), "below", label="wide", beside=True)])]
-    rich = doc.Rich(lambda: made.append("page") or charts, plain=[doc.Paragraph("short")])
-    assert (text_of(rich), made) == ("short\n", [])
-    page = page_of(rich)
-    assert (page.count("<figure>"), made) == (2, ["page"])
-    assert page.count('<div class="box" tabindex="0" role="region" aria-label="wide">') == 1
-    assert page.index('<div class="lorenz">') < page.index("<figcaption>below</figcaption>")

@@ -193,10 +193,6 @@ def whole():
     return report_of(every_section())
 
 
-def test_a_report_can_have_all_of_its_sections_at_once(whole):
-    assert [spec.name for spec in whole.ordered_specs if not spec.sections(whole.tables)] == []
-
-
 def test_no_chart_of_the_page_is_forgotten(whole):
     """All that a section draws, its ``charts`` yield. The numbers say that every kind of chart is there."""
     shown = {section.id: drawings_of(section) for section in [whole.answer_section, *whole.sections]}

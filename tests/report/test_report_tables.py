@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
 from document_tree import nodes_of
-from report_data import LANGUAGES, PLUGIN_METRIC, build, metric_info
+from report_data import LANGUAGES, build, metric_info
 
-from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map, heat_maps
+from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map
 from tokbench.report.charts.labels import Box, place
-from tokbench.report.charts.scatter import parity_chart, scatter
+from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Table
 from tokbench.report.sections.losses import losses
 from tokbench.report.sections.overview import overview_document
@@ -77,25 +76,6 @@ def test_labels_do_not_cover_one_another():
     assert not [1 for k, box in enumerate(boxes) for other in boxes[:k] if box.overlap(other)]
 
 
-def test_the_front_of_compression_against_inequality_runs_over_what_no_other_beats():
-    def cells(name, gini, ratio):
-        return [
-            Cell(name, "c", WHOLE, "gini", gini, "Gini coefficient"),
-            Cell(name, "c", WHOLE, "compression_ratio", ratio, "bytes/token"),
-        ]
-
-    tables = run(*cells("even", 0.1, 2.0), *cells("short", 0.3, 3.0), *cells("beaten", 0.3, 2.5))
-    chart = parity_chart(tables, "c")
-    [front] = re.findall(r'class="one" d="([^"]*)"', chart.drawing.__html__())
-    spots = re.findall(r'cx="([0-9.]+)" cy="([0-9.]+)"', chart.drawing.__html__())
-    (even, short, beaten) = [(float(x), float(y)) for x, y in spots[:3]]
-    numbers = [float(number) for number in re.findall(r"[0-9.]+", front)]
-    assert numbers == [even[0], 470, even[0], even[1], short[0], short[1], 944]
-    assert beaten[0] == short[0]
-    assert beaten[1] > short[1]  # lower in the picture
-    assert parity_chart(run(*cells("alone", 0.1, 2.0)), "c") is None
-
-
 def without_interval(cell: Cell) -> Cell:
     return replace(cell, ci_low=None, ci_high=None, reason="too few documents for an interval")
 
@@ -132,17 +112,6 @@ def test_heat_maps_rank_lossy_tokenizers_last():
     assert [name for name, _ in heat.absent] == ["p50k", "spm-broken"]
     assert {level for row in heat.rows for _, level in row.cells} == {*range(LEVELS), None}
     assert all((level is None) == cell.lossy for row in heat.rows for cell, level in row.cells)
-
-
-def test_heat_maps_have_scales_by_unit_and_direction():
-    several = heat_map(TABLES, "pud", "fertility")
-    assert not several.shared
-    assert {row.unit for row in several.rows} == {"tokens/word", "tokens/character", "tokens/cluster"}
-    lower = heat_map(TABLES, "code", "fertility")
-    assert float(lower.high) < float(lower.low)
-    assert PLUGIN_METRIC in [shown.metric for shown in heat_maps(TABLES, "pud")]
-    of_the_text = [Cell(name, "c", "g", "m", 7.0, "bytes") for name in ("a", "b")]
-    assert heat_map(run(*of_the_text, direction="none"), "c", "m") is None
 
 
 def many_tokenizers(number: int) -> CellTables:

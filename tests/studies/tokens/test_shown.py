@@ -121,21 +121,6 @@ def test_an_excerpt_is_short_and_parts_no_letter_from_its_marks(text):
             assert not found.endswith("\u200d")
 
 
-def test_translations_show_the_same_sentences():
-    config = {
-        "schema": "tokbench/1",
-        "name": "t",
-        "corpora": {"s": {"source": "sample", "part": "languages", "groups": ["en", "de", "ja"], "parallel": True}},
-        "tokenizers": {"bytes": {"backend": "utf8_bytes"}},
-        "metrics": ["compression"],
-        "show": {"documents": 2},
-    }
-    shown = shown_texts(tokbench.run(config, workers=0, store=False)).texts
-    lines = [each.label.partition(":")[2] for each in shown]
-    assert len(set(lines)) == 2
-    assert lines == lines[:2] * 3
-
-
 @pytest.mark.slow
 def test_a_text_that_ends_the_process_costs_its_tokenizer(faulty, write_config):
     path = write_config(

@@ -196,15 +196,6 @@ def test_the_largest_size_follows_from_the_model(write_config, model, size):
     assert (mine.vocab_size, mine.auto, problems) == (size, True, [])
 
 
-def test_a_size_of_the_file_is_kept(write_config):
-    sizes = MINE.format(backend="regex_bpe", size="[300, 400]")
-    (_, *both), _ = planned(write_config, sizes, "study: {vocabulary: {}}")
-    assert [(each.name, each.vocab_size, each.auto) for each in both] == [
-        ("mine-300", 300, False),
-        ("mine-400", 400, False),
-    ]
-
-
 @pytest.mark.parametrize(
     ("tokenizers", "study", "begins"),
     [

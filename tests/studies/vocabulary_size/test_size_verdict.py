@@ -297,20 +297,6 @@ def test_the_table_of_the_paper(parameters, width, thousands, flops):
     assert at_budget.vocab_size == pytest.approx(found[2].vocab_size, rel=0.01)
 
 
-@pytest.mark.parametrize(("parameters", "flops"), [(33e6, 1e17), (70e9, 1e24)])
-def test_the_loss_is_lowest_there(parameters, flops):
-    best = optimal_sizes(parameters, 1, flops)[0].vocab_size
-
-    def loss(vocabulary):
-        tokens = flops / (6 * (parameters + vocabulary))
-        return (
-            0.19584238398665638 / (vocabulary / 1e6) ** 0.6707374679896795
-            + 2.1241123120064955 / (tokens / 1e9) ** 0.44660634152009615
-        )
-
-    assert loss(best) <= min(loss(best * 0.98), loss(best * 1.02))
-
-
 def test_caution_where_nothing_was_measured():
     assert {each.caution for each in optimal_sizes(302e6, 1024)} == {""}
     assert all("parameters without vocabulary 7e+09" in each.caution for each in optimal_sizes(7e9, 4096))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up_results import results_of
 from shared_fixtures import cell, problems
 
 import tokbench
@@ -16,9 +17,8 @@ from tokbench.measuring.sums import Sums
 from tokbench.metrics.fairness.answer import premium_lines
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import WHOLE, Cell, Status
-from tokbench.results.model import Results
 from tokbench.statistics.jackknife import jackknife, too_few
 from tokbench.tokenizers.options import Options
 
@@ -193,13 +193,8 @@ def results_premium(premiums, gini, *, ratios=(), reference="en", metrics=METRIC
         whole = None if None in values.values() else sum(values.values()) / len(values)
         cells += [number(name, "price", whole, **more), number(name, "gini", gini.get(name), **more)]
         cells += [number(name, "exact", 1.0, group) for group in [WHOLE, *languages]]
-    return Results(
-        name="r",
-        corpora={"c": CorpusInfo(groups=dict.fromkeys(languages, 40), parallel=True, reference=reference)},
-        tokenizers={name: TokenizerInfo(backend="b", vocab_size=9) for name in premiums},
-        metrics=metrics,
-        cells=cells,
-    )
+    info = CorpusInfo(groups=dict.fromkeys(languages, 40), parallel=True, reference=reference)
+    return results_of(cells, metrics, corpora={"c": info})
 
 
 def said(*given, **more):

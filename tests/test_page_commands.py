@@ -112,11 +112,6 @@ def test_a_command_and_its_options_exist(line):
     assert {word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"} <= options
 
 
-def test_every_reason_has_a_command():
-    lines = [line for some in COMMANDS.values() for line in some]
-    assert [start for start in NOT_RUN if not any(line.startswith(start) for line in lines)] == []
-
-
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
     """A folder with what the pages name: texts, a configuration, a vocabulary, the README and the shipped sample."""

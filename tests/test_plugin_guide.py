@@ -113,6 +113,7 @@ def test_the_template_is_installed_and_its_tests_pass(project):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 @slow
 def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path):
     for wrong, right, place in (("widhts", "widths", "10:5"), ("indent", "indents", "9:3")):
@@ -125,6 +126,7 @@ def test_the_options_of_the_study_are_checked_with_their_place(command, tmp_path
     )
 
 
+@pytest.mark.nightly
 @slow
 def test_the_timed_metric_is_measured_and_a_failure_has_its_reason(command, tmp_path):
     (tmp_path / "run.yaml").write_text(CONFIG.replace("[compression]", "[document_time]"), encoding="utf-8")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tokbench.testing.suite import Suite, SuiteCase
+    from tokbench.testing.suite import BenchmarkSuite, SuiteCase
     from tokbench.tokenizers.contract import Tokenizer
 
 _FIXTURE = "tokbench_tokenizer"
-_SUITE = pytest.StashKey["Suite"]()
+_SUITE = pytest.StashKey["BenchmarkSuite"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,10 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.pluginmanager.hasplugin("benchmark"):
         raise pytest.UsageError("--tokbench needs pytest-benchmark: pip install pytest-benchmark")
     from tokbench.foundation.errors import TokbenchError
-    from tokbench.testing.suite import Suite
+    from tokbench.testing.suite import BenchmarkSuite
 
     try:
-        config.stash[_SUITE] = Suite(name)
+        config.stash[_SUITE] = BenchmarkSuite(name)
     except TokbenchError as error:
         raise pytest.UsageError(f"--tokbench {name}: {error}") from error
 
@@ -94,7 +94,7 @@ def tokbench_tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     return tokbench.load(options.pop("backend"), **options)
 
 
-def _tokenizer(suite: Suite, name: str) -> Tokenizer:
+def _tokenizer(suite: BenchmarkSuite, name: str) -> Tokenizer:
     """Return a tokenizer of the suite; skip the test if it is optional and unavailable."""
     from tokbench.foundation.errors import BackendError, BackendUnavailable
 
@@ -123,14 +123,14 @@ class _SuiteCollector(pytest.Collector):
             )
 
 
-def _case(suite: Suite, case: SuiteCase) -> Any:
+def _case(suite: BenchmarkSuite, case: SuiteCase) -> Any:
     def encode(benchmark: Any) -> None:
         _time(benchmark, suite, case)
 
     return encode
 
 
-def _time(benchmark: Any, suite: Suite, case: SuiteCase) -> None:
+def _time(benchmark: Any, suite: BenchmarkSuite, case: SuiteCase) -> None:
     """Time a tokenizer on a corpus, with a fresh copy in each round, so that no engine remembers the text."""
     from tokbench.tokenizers.batch import encode_batch, fresh_copies
     from tokbench.tokenizers.contract import WarmsUp

@@ -251,11 +251,6 @@ def test_no_line_that_is_piped_ends_in_spaces(monkeypatch, write_config, command
     assert len(outcome.stdout.splitlines()) > 1
 
 
-def test_bars_are_as_long_as_numbers(capsys):
-    print_numbers(["tokenizer", "tokens"], [["a", "10"], ["b", "20"]], None, ["██", "████"])
-    assert [line.count("█") for line in capsys.readouterr().out.splitlines()[1:]] == [2, 4]
-
-
 @pytest.mark.parametrize(
     ("texts", "order", "ties"),
     [

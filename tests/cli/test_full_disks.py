@@ -52,6 +52,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS)
 def test_a_full_disk(folder, arguments):
@@ -62,6 +63,7 @@ def test_a_full_disk(folder, arguments):
     assert all(path.suffix in {".md", ".csv", ".unfinished"} for path in (folder / "out").iterdir())
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 @pytest.mark.parametrize("arguments", ["--help", "show x -t gpt2 --json", "cost texts.txt"])

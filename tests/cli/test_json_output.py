@@ -57,15 +57,6 @@ def test_the_answer_of_a_run_is_that_of_its_results(write_config, tmp_path):
     assert [line["label"] for line in answer["lines"]] == [line.label for line in again.lines]
 
 
-def test_list_says_what_can_be_used():
-    [suite] = [suite for suite in printed("list", "suites")["suites"] if suite["name"] == "quickstart"]
-    assert suite["needs_data"] is False
-    whole = printed("list")
-    assert {"name", "origin", "summary", "reason"} == {*whole["backends"][0]}
-    assert "naive_bpe" in {backend["name"] for backend in whole["backends"]}
-    assert all(plugin["reason"] == "" for plugin in whole["plugins"] if plugin["name"] == "naive_bpe")
-
-
 def test_check_says_what_a_run_would_do(write_config):
     tokenizers = "  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}\n  b: {backend: utf8_bytes}"
     [facts] = printed("check", write_config(tokenizers=tokenizers))["configs"]

@@ -40,9 +40,7 @@ def test_a_configuration_for_each_question_is_right(new, purpose):
     assert f"tokbench run {purpose}.yaml" in outcome.output
 
 
-@pytest.mark.parametrize(
-    "model", ["125m", "350M", "1b", "1B", "1.5B", "3b", "7b", "13b", "70B", "405b", "64x2", "4096X32"]
-)
+@pytest.mark.parametrize("model", ["125m", "1.5B", "405b", "4096X32"])
 def test_what_is_written_for_a_model_is_accepted(new, model):
     outcome, path = new("folder", "--model", model, "-t", "utf8_bytes")
     assert outcome.exit_code == 0, outcome.output
@@ -56,7 +54,7 @@ def test_what_is_written_for_a_model_is_accepted(new, model):
     assert (checked.exit_code, line in checked.output.splitlines()) == (0, True)
 
 
-@pytest.mark.parametrize("model", ["500b", "124m", "7", "1bb", "own", "0x2", "true", "{width: 8}"])
+@pytest.mark.parametrize("model", ["500b", "7", "0x2", "{width: 8}"])
 def test_a_model_that_check_refuses_is_not_written(new, model):
     outcome, path = new("folder", "--model", model, "-t", "utf8_bytes")
     assert isinstance(outcome.exception, InputError)

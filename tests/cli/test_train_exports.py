@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -87,26 +86,6 @@ def test_gguf(made, expected):
     assert [tokenizer.encode_with_special(text, allowed_special="all") for text in TEXTS] == expected
 
 
-def test_five_steps_of_a_bigram_model(made):
-    transformers = pytest.importorskip("transformers")
-    auto = transformers.AutoTokenizer.from_pretrained(made / "my")
-    batch = auto([f"the low number {k * 10**k}{auto.eos_token}" for k in range(8)], padding=True, return_tensors="np")
-    inputs, labels, mask = batch["input_ids"][:, :-1], batch["input_ids"][:, 1:], batch["attention_mask"][:, 1:] == 1
-    assert not mask.all(), "some texts are padded"
-    assert (labels[~mask] == auto.pad_token_id).all()
-    weights = np.zeros((len(auto), len(auto)))
-    rows, wanted = inputs[mask], labels[mask]
-    losses = []
-    for _ in range(5):
-        odds = np.exp(weights[rows])
-        odds /= odds.sum(axis=1, keepdims=True)
-        losses.append(-np.log(odds[np.arange(len(rows)), wanted]).mean())
-        odds[np.arange(len(rows)), wanted] -= 1
-        np.add.at(weights, rows, -0.5 * odds)
-    assert losses[0] == pytest.approx(np.log(len(auto)))
-    assert losses == sorted(losses, reverse=True)
-
-
 def test_other_ids_are_an_error():
     tokenizer = tokbench.load("utf8_bytes")
     with pytest.raises(BackendError, match="'ab'"):
@@ -167,10 +146,3 @@ def test_words_alone_have_no_tokenizer_json(made, tmp_path):
     output = train("sentencepiece:word", made, "--vocab-size", 500, "-o", tmp_path / "w")
     assert "not written for AutoTokenizer" in output
     assert [path.name for path in (tmp_path / "w").iterdir()] == ["trained.model"]
-
-
-def test_what_cannot_be_tried_is_said(tmp_path):
-    (tmp_path / "t.txt").write_text("ab ab ba\n" * 99, encoding="utf-8")
-    output = train("sentencepiece:bpe", tmp_path, "--vocab-size", 8, "--holdout", 0, "-o", tmp_path / "few")
-    assert "could not be tried before training" in output
-    assert (tmp_path / "few" / "tokenizer.json").is_file()

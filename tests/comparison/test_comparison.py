@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from made_up_results import results_of
 
 import tokbench
 from tokbench.cli.main import tokbench as command
@@ -18,10 +19,9 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
-from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, RunConfig, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RunConfig, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
-from tokbench.results.model import NamedRun, Results
-from tokbench.results.states import RawStates
+from tokbench.results.model import NamedRun
 from tokbench.statistics.jackknife import student_t
 from tokbench.statistics.standings import LEVEL
 
@@ -42,17 +42,10 @@ def run(*, n_bytes=BYTES, tokens=TOKENS, speed=(9.0, 10.0, 11.0), **changes):
     cells = [Cell("t", "c", group, "density", value, "bytes/token", n=400) for group in ("g", "h", WHOLE)]
     cells.append(Cell("t", "c", WHOLE, "reach", 0.5, "share", n=800))
     cells.append(Cell("t", "c", WHOLE, "speed", speed[1], "MB/s", speed[0], speed[2], 9))
-    states = [RawState(tokenizer="t", corpus="c", group=group, family="f", state=raw) for group in ("g", "h")]
-    results = Results(
-        name="r",
-        corpora={"c": CorpusInfo(sha256="ab" * 32, groups={"g": 400, "h": 400})},
-        tokenizers={"t": TokenizerInfo(backend="b", vocab_size=9)},
-        metrics=METRICS,
-        cells=cells,
-        states=RawStates(states),
-        environment=Environment(tokbench="1", cpu="one"),
-    )
-    return replace(results, **changes)
+    corpora = {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 400, "h": 400})}
+    states = {("t", "c", group, "f"): raw for group in "gh"}
+    facts = {"corpora": corpora, "environment": Environment(tokbench="1", cpu="one")}
+    return replace(results_of(cells, METRICS, states, **facts), **changes)
 
 
 def compared(one, two, **options):

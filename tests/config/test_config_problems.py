@@ -59,7 +59,7 @@ report: {formats: [pdf]}
         "run.yaml:15:42: unknown corpus 'zz'; known: a, b, c, d",
         "run.yaml:15:74: units.th: must be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'mora', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
-        "run.yaml:17:20: unknown report format 'pdf'; known: agreement, csv, curve, documents, ",
+        "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, documents, html, latex",
     ]
     assert_begins(lines, expected)
 
@@ -213,6 +213,6 @@ def test_templates_of_groups_insert_names_and_do_nothing_else(write_config, tmp_
     ],
 )
 def test_what_a_class_lacks_is_said_with_the_line_to_write(write_config, install, parts, message):
-    install("incomplete_plugins")
+    install("own_plugins")
     [line] = problems(write_config(**parts))
     assert re.match(f"run.yaml:{message}", line), line

@@ -30,7 +30,7 @@ def test_what_does_not_go_together_is_told_with_what_to_type(write_config, given
 
 
 def test_an_executor_of_a_plugin_does_the_jobs_of_a_run(write_config, install):
-    install("own_executors")
+    install("own_plugins")
     results = tokbench.run(write_config(), executor="alone")
     assert not results.failed
     assert "the executor alone has done it" in results.notes

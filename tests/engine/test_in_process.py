@@ -16,7 +16,7 @@ from tokbench.corpus import shards
 from tokbench.corpus.words import find
 from tokbench.results.states import RawStates
 
-HELPER = Path(__file__).parents[1] / "helpers" / "own_metrics.py"
+HELPER = Path(__file__).parents[1] / "helpers" / "own_plugins.py"
 
 
 def line_of(text):
@@ -35,7 +35,7 @@ def command(*args, **options):
 
 @pytest.fixture
 def own(install):
-    install("own_metrics")
+    install("own_plugins")
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_a_metric_that_raises_fails_the_run(write_config, corpus, own, tmp_path)
 def test_a_metric_that_raises_shows_its_line(write_config, corpus, own, tmp_path):
     done = command("run", write_config(corpus, metrics="[raises]"), "-o", tmp_path / "out", "--debug")
     assert done.returncode == 1
-    assert f'own_metrics.py", line {line_of("raise ValueError")}, in map' in done.stderr, "from a worker as well"
+    assert f'own_plugins.py", line {line_of("raise ValueError")}, in map' in done.stderr, "from a worker as well"
 
 
 @pytest.mark.slow
@@ -76,7 +76,7 @@ def test_a_debugger_in_a_metric(write_config, corpus, own, tmp_path):
     config = write_config(corpus, metrics="[stops]")
     done = command("run", config, "-o", tmp_path / "out", "-w", 0, input="p 40 + 2\nc\nc\nc\nc\n")
     assert done.returncode == 0, done.stderr
-    assert "own_metrics.py" in done.stdout
+    assert "own_plugins.py" in done.stdout
     assert "\n(Pdb) 42\n" in done.stdout
 
 

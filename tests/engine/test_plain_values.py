@@ -11,7 +11,7 @@ from tokbench.plugin import Encoded, decode_batch
 from tokbench.results.cells import Status
 
 NAMES = {
-    "a note": "notes[0]", "a text": "decode", "an id": "encode", "a number": "values[0][0]", "a row": "values[0]", "matrix": "values",
+    "a note": "notes[0]", "a text": "decode", "an id": "encode",
     "a special id": "special_ids", "a special name": "a key of special_ids", "losses": "loss.documents",
     "a loss": "loss.first.origin", "free": "block['free']", "a start": "gold.words", "is punctuation": "gold.punctuation",
     "a morpheme": "gold.morphemes",

@@ -148,6 +148,6 @@ def test_losses_that_are_not_measured_are_told(write_config):
 
 
 def test_a_plugin_with_an_option_of_that_name_is_told_too(write_config, install):
-    install("incomplete_plugins")
+    install("own_plugins")
     results = run(write_config(corpora=CORPORA, metrics="[{chosen: {corpora: [prose]}}]"))
     assert {(cell.corpus, cell.value) for cell in results.cells} == {("prose", 1.0)}

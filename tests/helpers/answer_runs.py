@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from made_up_results import results_of
 
 from tokbench.measuring.metric import Role
 from tokbench.report.answer.answer import answer_of
@@ -13,14 +14,11 @@ from tokbench.results.blocks import (
     LossExample,
     LossInfo,
     MetricInfo,
-    RawState,
     RunConfig,
     TokenizerInfo,
     TrainingInfo,
 )
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.results.model import Results
-from tokbench.results.states import RawStates
 
 FILE = Path(__file__).parents[1] / "report" / "answers.txt"
 DOCUMENTS = 40
@@ -57,7 +55,7 @@ def made_up(
     by tokenizer and corpus, and ``speeds`` the ends and the middle of an interval by tokenizer; ``returns`` names those
     that return lists. In the corpora of ``files`` a document is a file. Equal rates are those of copies.
     """
-    cells, states, losses = [], [], []
+    cells, states, losses = [], {}, []
     for corpus, groups in corpora.items():
         totals = {}
         for number, (group, rates) in enumerate(groups.items()):
@@ -70,15 +68,7 @@ def made_up(
                 sums = {"bytes": n_bytes.tolist(), "tokens": tokens.tolist()}
                 keys = [(number + 1 << 32) + k for k in range(many)]
                 units = {"bits": 32, "keys": keys, "documents": [1] * many} if documents else None
-                states.append(
-                    RawState(
-                        tokenizer=name,
-                        corpus=corpus,
-                        group=group,
-                        family="f",
-                        state={"documents": many, "sums": sums, "sample_units": units},
-                    )
-                )
+                states[name, corpus, group, "f"] = {"documents": many, "sums": sums, "sample_units": units}
                 total = totals.setdefault(name, [0, 0])
                 total[0] += int(n_bytes.sum())
                 total[1] += int(tokens.sum())
@@ -102,8 +92,10 @@ def made_up(
                 cells.append(Cell(name, corpus, WHOLE, "speed", value, "MB/s", low, high, 9))
     names = list(dict.fromkeys(cell.tokenizer for cell in cells))
     trained = TrainingInfo(corpora=["training"], bytes=10**6, vocab_size=4096)
-    return Results(
-        name="made up",
+    return results_of(
+        cells,
+        METRICS if round_trip else {"ratio": METRICS["ratio"], "speed": METRICS["speed"]},
+        states,
         config=RunConfig(**config),
         corpora={
             corpus: CorpusInfo(
@@ -123,10 +115,7 @@ def made_up(
             )
             for name in names
         },
-        metrics=METRICS if round_trip else {"ratio": METRICS["ratio"], "speed": METRICS["speed"]},
-        cells=cells,
         losses=losses,
-        states=RawStates(states),
     )
 
 

@@ -4,19 +4,11 @@ import json
 import os
 from pathlib import Path
 
+from faulty_backends import Bytes
+
 import tokbench.plugin
 from tokbench.foundation.jit import compilations, compiled
 from tokbench.plugin import Options
-
-
-class Bytes:
-    vocab_size = 256
-
-    def encode(self, text, /):
-        return list(text.encode())
-
-    def decode(self, ids, /):
-        return bytes(ids).decode("utf-8", "replace")
 
 
 class CompilingOptions(Options):

@@ -24,7 +24,7 @@ from tokbench.plugin.metrics import (
     Outcome,
     StudySpec,
 )
-from tokbench.results.blocks import LossExample, OwnTexts, PairComparison, PairMatrix
+from tokbench.results.blocks import LossExample, OwnTexts, PairComparison
 
 
 class ArrayLike:
@@ -108,8 +108,7 @@ MEMBERS = {
     },
     "metric": {
         "value": "float", "n": "int", "ci_low": "float", "ci_high": "float", "unit": "str", "no_interval": "str",
-        "ratio_of": "list", "reason": "str", "finish": "dict", "raw": "json", "matrix": "list", "a row": "list",
-        "a number": "float", "likeness": "bool", "p": "float", "pairs": "list", "tokens": "list", "within": "str",
+        "ratio_of": "list", "reason": "str", "finish": "dict", "raw": "json", "p": "float", "pairs": "list", "tokens": "list",
         "losses": "int", "a loss": "str",
     },
     "timed": {
@@ -233,23 +232,16 @@ def measured(hands):
 
 
 class Comparing(Metrics):
-    """Gives a pair and a matrix, too."""
+    """Gives a pair, too."""
 
     def finish_corpus(self, states):
         hands, (name, other, *_) = self.hands, states.tokenizers
-        rows = hands(
-            "matrix", [hands("a row", [hands("a number", 0.5)]), [0.5, None][: 1 if hands.member == "matrix" else 2]]
-        )
-        matrix = PairMatrix(
-            metric=hands.name, corpus=states.corpus, of="tokenizers", within=hands("within", "*"), names=[name, other],
-            values=rows, likeness=hands("likeness", True),
-        )  # fmt: skip
         pair = PairComparison(
             corpus=states.corpus, group="*", tokenizer=name, other=other, tokens=hands("tokens", (1, 2)), difference=-0.5,
             ci_low=None, ci_high=None, n=3, p=hands("p", 0.5),
         )  # fmt: skip
         values = {(tokenizer, "*"): {hands.name: Measured(2.5, 3)} for tokenizer in states.tokenizers}
-        return CorpusOutcome(values, hands("pairs", [pair]), [matrix])
+        return CorpusOutcome(values, hands("pairs", [pair]))
 
 
 class Timed:
@@ -306,7 +298,7 @@ class Texts:
             )  # fmt: skip
 
 
-COMPARING = {"matrix", "a row", "a number", "likeness", "p", "pairs", "tokens", "within"}
+COMPARING = {"p", "pairs", "tokens"}
 
 
 def of(sort):

@@ -30,14 +30,33 @@ def more(share, noise=0):
     return np.round(TOKENS * (1 + share)).astype(int) + jitter - round(jitter.mean())
 
 
+def results_of(cells, metrics, states=(), **facts):
+    """Results from cells, and raw states by tokenizer, corpus, group and family; ``facts`` replace what follows of them.
+
+    A group has as many documents as its last cell, and every tokenizer is alike.
+    """
+    groups = {cell.corpus: {} for cell in cells}
+    for cell in cells:
+        groups[cell.corpus] |= {cell.group: cell.n} if cell.group != WHOLE else {}
+    names = dict.fromkeys(cell.tokenizer for cell in cells)
+    place = ("tokenizer", "corpus", "group", "family")
+    raw = [RawState(**dict(zip(place, at, strict=True)), state=state) for at, state in dict(states).items()]
+    made = {
+        "name": "made up",
+        "corpora": {corpus: CorpusInfo(groups=found) for corpus, found in groups.items()},
+        "tokenizers": {name: TokenizerInfo(backend="b", vocab_size=9) for name in names},
+    }
+    return Results(**{**made, **facts}, metrics=dict(metrics), cells=cells, states=RawStates(raw))
+
+
 def made_up(tokens, *, corpus="prose", documents=400, exact=(), speed=(), in_sample=(), infos=(), **changes):
     """Results of one corpus with one group, from the tokens of each tokenizer by jackknife group."""
-    cells, states = [], []
+    cells, states = [], {}
     exact, speed, in_sample, infos = dict(exact), dict(speed), dict(in_sample), dict(infos)
     for name, counts in tokens.items():
         n_bytes = BYTES[: len(counts)]
-        raw = {"documents": documents, "sums": {"bytes": n_bytes.tolist(), "tokens": counts.tolist()}}
-        states.append(RawState(tokenizer=name, corpus=corpus, group="g", family="f", state=raw))
+        sums = {"bytes": n_bytes.tolist(), "tokens": counts.tolist()}
+        states[name, corpus, "g", "f"] = {"documents": documents, "sums": sums}
         share = in_sample.get(name)
         value = float(n_bytes.sum() / counts.sum())
         cells.append(Cell(name, corpus, WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
@@ -45,14 +64,8 @@ def made_up(tokens, *, corpus="prose", documents=400, exact=(), speed=(), in_sam
         if name in speed:
             low, value, high = speed[name]
             cells.append(Cell(name, corpus, WHOLE, "rate", value, "MB/s", low, high, 9))
-    results = Results(
-        name="made up",
-        corpora={corpus: CorpusInfo(groups={"g": documents})},
-        tokenizers={name: infos.get(name, TokenizerInfo(backend="b", vocab_size=9)) for name in tokens},
-        metrics=dict(METRICS),
-        cells=cells,
-        states=RawStates(states),
-    )
+    results = results_of(cells, METRICS, states, corpora={corpus: CorpusInfo(groups={"g": documents})})
+    results.tokenizers |= infos
     return replace(results, **changes)
 
 

@@ -8,7 +8,7 @@ import tokbench
 from tokbench.measuring.metric import CorpusStates, NotApplicable
 from tokbench.metrics.fairness.fairness import FairnessMetric
 from tokbench.metrics.fairness.premium import Aligned, Documents, inequality, mean, median, premium
-from tokbench.results.cells import WHOLE, Status
+from tokbench.results.cells import WHOLE
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench.statistics.jackknife import interval
 from tokbench.tokenizers.options import Options
@@ -102,21 +102,6 @@ def test_lost_text_is_left_out_in_both_languages(write_config, tmp_path):
     assert found.n == 37
     assert cell(results, "chars", "left_out", "de").value == 3
     assert cell(results, "chars", "left_out", "en").value == 1
-
-
-@pytest.mark.parametrize(
-    ("corpora", "reason"),
-    [
-        ("  c: {source: text, path: '??.txt', document: line}", "corpus c is not aligned; add 'parallel: true' if"),
-        (CORPUS.format(more=""), "corpus c names no reference language; add 'reference: en'"),
-    ],
-)
-def test_what_cannot_be_compared_says_why(write_config, aligned, corpora, reason):
-    results = run(write_config, corpora)
-    assert results.cells
-    assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
-    assert all(c.reason.startswith(reason) for c in results.cells)
-    assert bool(list(results.states)) == ("parallel" in corpora), "only translations have a state of documents"
 
 
 VALUES = ("chars_split", "partial_tokens", "graphemes_split")

@@ -136,13 +136,6 @@ def test_vocabulary_by_hand():
 texts = st.lists(st.text(alphabet="abzA \n,né한กé", max_size=12), min_size=1, max_size=20)
 
 
-@given(texts)
-def test_token_ends_by_bytes_equal_a_plain_count(documents):
-    ends, aligned = view(utf8_bytes(), *documents).token_ends
-    assert aligned.all()
-    assert ends.tolist() == list(range(1, sum(len(text.encode()) for text in documents) + 1))
-
-
 def test_a_share_ends_at_one():
     sums = Sums(40, {"part": np.array([5.0] * 28 + [2, 2, 3, 4]), "whole": np.array([5.0] * 32)})
     assert sums.share("part", "whole").ci_high == 1.0

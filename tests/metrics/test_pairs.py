@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up_results import results_of
 from shared_fixtures import cell, problems
 
 import tokbench
@@ -16,9 +17,8 @@ from tokbench.measuring.sums import Sums
 from tokbench.metrics.fairness.answer import premium_lines
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import WHOLE, Cell, Status
-from tokbench.results.model import Results
 from tokbench.statistics.jackknife import jackknife, too_few
 from tokbench.tokenizers.options import Options
 
@@ -193,13 +193,8 @@ def results_premium(premiums, gini, *, ratios=(), reference="en", metrics=METRIC
         whole = None if None in values.values() else sum(values.values()) / len(values)
         cells += [number(name, "price", whole, **more), number(name, "gini", gini.get(name), **more)]
         cells += [number(name, "exact", 1.0, group) for group in [WHOLE, *languages]]
-    return Results(
-        name="r",
-        corpora={"c": CorpusInfo(groups=dict.fromkeys(languages, 40), parallel=True, reference=reference)},
-        tokenizers={name: TokenizerInfo(backend="b", vocab_size=9) for name in premiums},
-        metrics=metrics,
-        cells=cells,
-    )
+    info = CorpusInfo(groups=dict.fromkeys(languages, 40), parallel=True, reference=reference)
+    return results_of(cells, metrics, corpora={"c": info})
 
 
 def said(*given, **more):
@@ -218,10 +213,6 @@ def test_the_best_tokenizer_says_what_each_language_costs_and_the_most_equal_is_
     assert sentence == (
         "English 1.00 · German 1.30 [1.29, 1.31] · Amharic 5.62 [5.61, 5.63] (a); most equal: b, Gini 0.10 [0.09, 0.11]."
     )
-
-
-def test_without_a_ranking_it_is_the_tokenizer_with_the_lowest_premiums():
-    assert "(b); most equal: b" in said({"a": A, "b": B}, {"a": 0.4, "b": 0.1})[0]
 
 
 def test_a_best_tokenizer_without_premiums_leaves_the_place_to_the_next():
@@ -248,12 +239,6 @@ def test_of_many_languages_the_cheapest_and_the_dearest_are_named(more, names):
     shown = sentence.partition(" (a)")[0].split(" · ")
     assert (len([one for one in shown if one != "…"]), "…" in shown) == (names, bool(more))
     assert [one.split()[0] for one in (shown[0], shown[-1])] == ["English", {0: "Hindi", 1: "Thai"}[more]]
-
-
-def test_a_reference_that_is_not_among_them_is_named():
-    groups = {"de": 0.7, "fr": 0.8, "es": 0.9, "en": 1, "ru": 1.1, "hi": 1.2, "th": 1.3}
-    [sentence] = said({"a": groups}, {}, ratios={"a": 4})
-    assert sentence.startswith("English = 1: German 0.70 [0.69, 0.71] · French")
 
 
 @pytest.mark.parametrize(

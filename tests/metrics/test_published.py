@@ -4,7 +4,7 @@ import math
 
 import pytest
 import tiktoken
-from own_metrics import VALUE, Characters
+from own_plugins import VALUE, Characters
 from shared_fixtures import cell
 
 import tokbench

@@ -128,6 +128,7 @@ def test_token_opens_what_is_gated(load, files, tmp_path):
         assert (said or expected(files, "new", tmp_path)) in line
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("environment", "causes"),
     [

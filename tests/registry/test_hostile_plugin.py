@@ -23,8 +23,8 @@ SAMPLE = [
 
 
 def test_a_plugin_of_another_package_is_not_imported_here(install, monkeypatch):
-    install("own_metrics")
-    monkeypatch.delitem(sys.modules, "own_metrics", raising=False)
+    install("own_plugins")
+    monkeypatch.delitem(sys.modules, "own_plugins", raising=False)
     family = load_registry().metrics.get("characters")
     options = family.options(reference="fr")
     assert family.missing_members(options) == ""
@@ -32,7 +32,7 @@ def test_a_plugin_of_another_package_is_not_imported_here(install, monkeypatch):
         pickle.dumps(5, pickle.HIGHEST_PROTOCOL)
     )
     assert family.options.model_json_schema()["properties"]["reference"]["default"] == "en"
-    assert "own_metrics" not in sys.modules
+    assert "own_plugins" not in sys.modules
 
 
 def test_a_hosted_study_sees_all_of_a_run():

@@ -4,12 +4,13 @@ import shutil
 import subprocess
 
 import pytest
+from made_up_results import results_of
 from report_data import build
 
 from tokbench.formats import latex
 from tokbench.measuring.metric import Role
 from tokbench.report.escaping import latex_text
-from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
 
@@ -41,8 +42,7 @@ def premiums() -> Results:
         for value in [1 + row / 7 + place / 3]
     ]
     info = CorpusInfo(groups=dict.fromkeys(LANGUAGES, 40), parallel=True, reference="en")
-    tokenizers = {name: TokenizerInfo(backend="b", vocab_size=9) for name in NAMES}
-    return Results(name="r", corpora={cells[0].corpus: info}, tokenizers=tokenizers, metrics=metrics, cells=cells)
+    return results_of(cells, metrics, corpora={cells[0].corpus: info})
 
 
 def test_premiums_have_a_table_with_a_row_for_each_language():

@@ -12,7 +12,7 @@ from tokbench.measuring.metric import CorpusStates
 from tokbench.measuring.sums import Sums
 from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.answer.answer import answer_of
-from tokbench.report.answer.ranking import LOSSY, TRAINED, UNKNOWN, Ranking, bars, rank
+from tokbench.report.answer.ranking import LOSSY, TRAINED, UNKNOWN, bars
 from tokbench.report.answer.slices import SliceKind, TextGroup, amount, divide, kinds_of_text, text_slices
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import RunConfig
@@ -227,12 +227,6 @@ def test_a_bar_has_the_weighted_mean_its_standing_and_the_gravest_reason():
     assert shown["b"].value == pytest.approx(prose**0.25 * code**0.75)
     assert (shown["b"].standing, shown["c"].standing) == (ranking.standings[0], None)
     assert shown["c"].reason == LOSSY
-
-
-def test_nobody_is_ranked_among_none():
-    tables = CellTables(answer_runs.one_language())
-    slices = answer_of(tables).slices
-    assert rank(tables, slices, []) == Ranking(slices, [])
 
 
 @pytest.mark.parametrize(("high", "tied"), [(4.49, False), (4.51, True)])

@@ -191,45 +191,6 @@ def test_one_heat_map_at_a_time_sorts_by_a_tokenizer(browser):
         assert seen(browser, f"{MAPS} tbody th")[0] == "whole corpus"
 
 
-HEADS = """
-const box = document.querySelector(arguments[0]).closest(".box");
-box.scrollIntoView();
-[box.scrollTop, box.scrollLeft] = [120, 90];
-const [head, first] = [box.querySelector("thead th:nth-child(2)"), box.querySelector("tbody tr:nth-child(5) th")];
-const [at, top, left] = [box.getBoundingClientRect(), head.getBoundingClientRect().top, first.getBoundingClientRect().left];
-return [box.scrollTop > 50, Math.round(top - at.top), Math.round(left - at.left), at.bottom <= innerHeight + 1];
-"""
-
-
-@pytest.mark.parametrize(("table", "width", "height"), [("#overview-0 table", 1400, 420), ("#groups .heat", 400, 330)])
-def test_heads_stay_while_a_table_scrolls(browser, table, width, height):
-    opened(browser, width=width)
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    assert browser.execute_script(HEADS, table) == [True, 0, 0, True]
-
-
-def test_a_phone_shows_the_whole_navigation(browser):
-    opened(browser, width=400)
-    browser.execute_script("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
-    assert ask(browser, "document.scrollingElement.scrollWidth <= innerWidth")
-    ends = "[...document.querySelectorAll('.head nav a')].map(e => e.getBoundingClientRect()).filter(e => e.left < 0 || e.right > innerWidth).length"
-    assert ask(browser, ends) == 0
-    nav = "document.querySelector('.head nav')"
-    assert ask(browser, f"{nav}.scrollWidth - {nav}.clientWidth") == 0
-
-
-def test_bytes_per_token_are_shown_on_demand(browser):
-    opened(browser)
-    shown = f"{MAPS} .whole td > span"
-    relative = seen(browser, shown)
-    assert relative[0] == "best"
-    assert relative[1].endswith("%")
-    browser.execute_script("document.querySelector('#groups .raws').click()")
-    assert "raw=1" in browser.current_url
-    assert float(seen(browser, shown)[0]) > 3
-
-
 def test_every_number_and_point_opens_by_keyboard(browser):
     opened(browser)
     keys = webdriver.Keys
@@ -273,23 +234,6 @@ def test_the_overview_fits_and_its_columns_are_chosen(browser):
     )
     assert len(seen(browser, "#overview-0 thead .key")) == len(heads) + 1
     assert "cols=" in browser.current_url
-
-
-def test_badges_links_and_choices_open_their_parts(browser):
-    opened(browser)
-    browser.find_element("css selector", ".cautions summary").click()
-    assert len(seen(browser, ".cautions li")) > 1
-    browser.find_element("css selector", "#answer .first").click()
-    assert not browser.find_element("css selector", ".cautions .notes").is_displayed()
-    browser.find_element("css selector", "nav a[href='#losses']").click()
-    settle(browser)
-    assert ask(browser, "document.querySelector('#losses .fold').open")
-    assert at_the_top(browser, "losses")
-    other = "document.getElementById(document.querySelector('.choose button[aria-pressed=false]').dataset.shows)"
-    pane = ask(browser, other)
-    assert not pane.is_displayed()
-    browser.execute_script("document.querySelector('.choose button[aria-pressed=false]').click()")
-    assert pane.is_displayed()
 
 
 def test_print_cuts_nothing_off_and_has_no_controls(browser):

@@ -182,9 +182,3 @@ def test_codes_match_exactly_and_names_by_prefix(browser, word, groups):
             browser.execute_script("return document.querySelectorAll('.chips .whole[aria-pressed=true]').length") == 1
         )
         assert [name in sentences(browser)[1] for name in names.values()] == [code in groups for code in names]
-
-
-def test_tokenizers_match_by_prefix(browser):
-    for word, names in (("a", ["a", "a-long"]), ("long", ["a-long"]), ("ong", [])):
-        opened(browser, answer_runs.made_up({"prose": LANGUAGES}), f"tok={word}")
-        assert sorted(name for name, _ in drawn(browser)) == names

@@ -8,14 +8,13 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from report_data import HOSTILE, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
+from report_data import HOSTILE, SCRIPT, build, everything_failed
 
 from tokbench.formats import html
 from tokbench.report import document as doc
 from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.html_nodes import HtmlNodes
-from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import Cell
@@ -101,33 +100,6 @@ def test_every_reference_has_its_target_once(page):
     assert set(page.values("data-shows")) <= set(ids)
 
 
-def test_every_metric_is_defined(text, page):
-    results = build()
-    for name in [*METRICS, PLUGIN_METRIC]:
-        assert re.search(rf'<tr id="metric-\d+"><th scope="row"><code>{name}</code>', text)
-    known = {*results.metrics, *(cell.metric for cell in results.cells)}
-    assert len([name for name in page.values("id") if name.startswith("metric-")]) == len(known)
-
-
-def test_tables_are_sortable_and_accessible(text, page):
-    heads = [attrs for attrs in page.all("th") if "data-sort" in attrs]
-    assert {attrs["data-sort"] for attrs in heads} == {"number", "text"}
-    assert {attrs["data-first"] for attrs in heads} == {"ascending", "descending"}
-    assert page.values("data-v")
-    for cell in page.all("td"):
-        assert "none" not in (cell.get("class") or "").split() or "data-v" not in cell
-    assert text.count("<caption>") == len(page.all("table"))
-    assert all(head.get("scope") in {"col", "row"} for head in page.all("th"))
-    assert all("aria-label" in attrs for _, attrs in page.tags if attrs.get("role") == "region")
-
-
-def test_first_heat_maps_are_there_the_others_packed(page):
-    maps = [attrs for attrs in page.all("table") if attrs.get("class") == "heat sortable"]
-    assert len(maps) == 3, "the first of each corpus with several groups"
-    panes = [attrs for _, attrs in page.tags if "data-packed" in attrs and "hidden" in attrs]
-    assert len(page.all("template")) >= len(panes) > 20
-
-
 def test_missing_numbers_have_words(text):
     cells = re.findall(r'<td class="[^"]*?none( missed)?"[^>]*>([^<]+)</td>', text)
     missed = {word for mark, word in cells if mark}
@@ -148,27 +120,6 @@ def test_runs_without_numbers_have_pages():
     ):
         Page(text)
     assert "it did not load" in failed
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_on_colour_has_contrast(text, scheme):
-    blocks = re.findall(r":root \{(.*?)\}", text, re.DOTALL)
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+)", blocks[scheme == "dark"]))
-    pairs = [("on-light" if level < 6 else "on-dark", f"h{level}") for level in range(9)]
-    pairs += [(ink, "page") for ink in ("ink", "soft", "link", "bad", *(f"p{number}" for number in range(8)))]
-    assert [pair for pair in pairs if contrast(*(colours[name] for name in pair)) < 4.5] == []
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def luminance(colour: str) -> float:
-    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
-    parts = [int(digits[k : k + 2], 16) / 255 for k in (0, 2, 4)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def circle(title=""):
@@ -225,11 +176,6 @@ SECTION = doc.Section(
 )
 
 
-def page_of(*nodes):
-    metrics = {"m": MetricInfo(formula="bytes / tokens")}
-    return HtmlNodes(CellTables(Results(name="r", metrics=metrics))).nodes(nodes)
-
-
 def lacking(text, *parts):
     """Return the parts that a text does not have."""
     return [part for part in parts if part not in text]
@@ -259,78 +205,3 @@ def test_a_page_has_every_node():
     assert lacking(page, *expected) == []
     assert page.count("<svg") == 4
     assert lacking(page, "text alone", "in b", "&lt;svg") == ["text alone", "in b", "&lt;svg"], "in b is packed"
-
-
-def test_markdown_has_what_text_can_show():
-    text = section_markdown(SECTION)
-    assert text.startswith(
-        "## One\n\n### On c\n\nSo **much** of **it**line\n\n**Take** 5.\n\n    a:\n      <b>\\u{1b}\n"
-    )
-    expected = (
-        "| name | size corpus (bytes) | long |\n| --- | ---: | ---: |",
-        "| &lt;i&gt;\\|\\*\\\\u{202e} | **4.5** [4–5] | x; y |",
-        "| c | 1 | of ab12 |",
-        "in a\n\nin b\n\nMore\n\nhidden\n\ntext alone\n",
-    )
-    assert lacking(text, *expected) == []
-    assert "page alone" not in text
-    assert "svg" not in text
-
-
-def text_of(*nodes):
-    return section_markdown(doc.Section("", "", nodes))
-
-
-def test_only_a_page_makes_what_takes_long():
-    made = []
-    charts = [doc.Multiples([circle("one"), doc.Figure(circle("two"), "below", label="wide", beside=True)])]
-    rich = doc.Rich(lambda: made.append("page") or charts, plain=[doc.Paragraph("short")])
-    assert (text_of(rich), made) == ("short\n", [])
-    page = page_of(rich)
-    assert (page.count("<figure>"), made) == (2, ["page"])
-    assert page.count('<div class="box" tabindex="0" role="region" aria-label="wide">') == 1
-    assert page.index('<div class="lorenz">') < page.index("<figcaption>below</figcaption>")
-
-
-TOKENS = [doc.Token("a", "id 1", breaks=True), doc.Token(HOSTILE_DOCUMENT, "id 2", differs=True, partial=True)]
-TEXTS = doc.TokenChooser(
-    texts=[
-        doc.Pane("far", [], family="worst"),
-        doc.Pane(
-            "near",
-            [doc.Heading(["near ", doc.Small("2 tokens")], 4), doc.TokenText(TOKENS, "Tokens of b")],
-            family="named",
-        ),
-        doc.Pane("third", [], family="worst"),
-    ],
-    first=[1],
-    names=["a", "b"],
-    chosen=["b"],
-    data="[]",
-)
-
-
-def test_a_page_has_each_token_in_a_box():
-    shown = HtmlNodes().node(TEXTS)
-    expected = (
-        '<p class="tokens" tabindex="0" role="group" aria-label="Tokens of b"><span class="token" title="id 1">',
-        "<bdi>a</bdi></span><br><span",
-        '<span class="token differs part" title="id 2"><bdi>&lt;i&gt;|*\\u{202e}</bdi></span></p>',
-        '<div class="cut">\n<h4>near <small>2 tokens</small></h4>',
-        '<optgroup label="worst">\n<option value="0">far</option>\n<option value="2">third</option>\n</optgroup>',
-        '<option value="1" selected>near</option>',
-        '<input type="checkbox"> <bdi>a</bdi>',
-        '<input type="checkbox" checked> <bdi>b</bdi>',
-    )
-    assert lacking(shown, *expected) == []
-    assert shown.count('<div class="cut">') == 1
-
-
-def test_plain_text_and_lines_have_the_first_tokens():
-    many = doc.Tokens([doc.Token("x", f"id {k}") for k in range(1000)], "‡")
-    text = section_markdown(doc.Section("t", "T", [TEXTS, doc.Paragraph(many)]), level=3)
-    assert text.startswith("### T\n\n#### near 2 tokens\n\n2: a ¦ &lt;i&gt;\\|\\*\\\\u{202e}\n\n1,000‡: x ¦ x")
-    assert text.endswith("x and 976 more\n")
-    shown = HtmlNodes().node(doc.Paragraph(many))
-    assert shown.startswith('<p><b>1,000<sup>‡</sup></b> <span class="token" title="id 0"><bdi>x</bdi></span>')
-    assert shown.endswith(" <em>and 940 more</em></p>\n")

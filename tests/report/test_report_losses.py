@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from document_tree import chooser, nodes_of
+from made_up_results import results_of
 from report_data import LOSSY as LOSSY_NAMES
 from report_data import build
 from rich.console import Console
@@ -166,7 +167,7 @@ def of_languages(shares, reference=""):
     """The tables of a tokenizer that gives back these shares of the texts of three languages."""
     cells = [Cell("t", "c", group, ROUND_TRIP, share) for group, share in shares.items()]
     corpora = {"c": CorpusInfo(groups=dict.fromkeys(("en", "de", "ru"), 1), reference=reference)}
-    return CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
+    return CellTables(results_of(cells, METRICS, corpora=corpora))
 
 
 @pytest.mark.parametrize(

@@ -188,23 +188,9 @@ def test_pictures_need_their_library_before_anything_is_done(monkeypatch, argume
     assert "pip install 'tokbench[plot]'" in str(outcome.exception)
 
 
-@pytest.mark.slow
-def test_report_writes_pictures_beside_the_other_formats(tmp_path):
-    pytest.importorskip("vl_convert")
-    (tmp_path / "results.json").write_text(small(hostile=False).to_json(), encoding="utf-8")
-    arguments = ["report", str(tmp_path), "--format", "csv", "--pictures", "-o", str(tmp_path / "o")]
-    outcome = CliRunner().invoke(command, arguments)
-    assert outcome.exit_code == 0, outcome.output
-    assert len(list((tmp_path / "o" / "pictures").iterdir())) == 2 * len(NAMES)
-
-
 @pytest.fixture(scope="module")
 def whole():
     return report_of(every_section())
-
-
-def test_a_report_can_have_all_of_its_sections_at_once(whole):
-    assert [spec.name for spec in whole.ordered_specs if not spec.sections(whole.tables)] == []
 
 
 def test_no_chart_of_the_page_is_forgotten(whole):

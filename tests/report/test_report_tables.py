@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
-from document_tree import chooser, nodes_of
-from report_data import LANGUAGES, PLUGIN_METRIC, build, metric_info
+from document_tree import nodes_of
+from report_data import LANGUAGES, build, metric_info
 
-from tokbench.measuring.family import described
-from tokbench.registry.plugins import load_registry
-from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map, heat_maps
+from tokbench.report.charts.heat import LEVELS, heat_drawing, heat_map
 from tokbench.report.charts.labels import Box, place
-from tokbench.report.charts.scatter import parity_chart, scatter
+from tokbench.report.charts.scatter import scatter
 from tokbench.report.document import Table
 from tokbench.report.sections.losses import losses
-from tokbench.report.sections.overview import main_columns, overview_document
+from tokbench.report.sections.overview import overview_document
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
@@ -79,55 +76,6 @@ def test_labels_do_not_cover_one_another():
     assert not [1 for k, box in enumerate(boxes) for other in boxes[:k] if box.overlap(other)]
 
 
-FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
-COMMON = ["compression_ratio", "lost_characters"]
-
-
-@pytest.mark.parametrize(
-    ("families", "first"),
-    [
-        (["fairness", "pairs"], ["premium", "gini", "max_min"]),
-        (["vocabulary", "utf8"], []),
-    ],
-)
-def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, first):
-    by_name = {family.name: family for family in FAMILIES}
-    metrics = described([by_name[name] for name in ["compression", *families, "roundtrip"]], {})
-    cells = [
-        Cell(name, "c", group, metric, value)
-        for metric in metrics
-        for group in (WHOLE, "g")
-        for name, value in (("a", 1.0), ("b", 0.5))
-    ]
-    tables = CellTables(Results(name="r", metrics=metrics, cells=cells, corpora={"c": CorpusInfo(groups={"g": 9})}))
-    assert tables.headline == [*first, *COMMON]
-    assert [column.metric for column in main_columns(tables)] == [*first, *COMMON]
-    maps = heat_maps(tables, "c")
-    assert [shown.metric for shown in maps][: len(first) + 1] == [*first, "compression_ratio"]
-    assert {shown.family for shown in maps[: len(first)]} <= {"main"}
-    reached = {shown.metric for shown in maps}
-    assert reached == {name for name in metrics if name not in tables.loss_counts}
-
-
-def test_the_front_of_compression_against_inequality_runs_over_what_no_other_beats():
-    def cells(name, gini, ratio):
-        return [
-            Cell(name, "c", WHOLE, "gini", gini, "Gini coefficient"),
-            Cell(name, "c", WHOLE, "compression_ratio", ratio, "bytes/token"),
-        ]
-
-    tables = run(*cells("even", 0.1, 2.0), *cells("short", 0.3, 3.0), *cells("beaten", 0.3, 2.5))
-    chart = parity_chart(tables, "c")
-    [front] = re.findall(r'class="one" d="([^"]*)"', chart.drawing.__html__())
-    spots = re.findall(r'cx="([0-9.]+)" cy="([0-9.]+)"', chart.drawing.__html__())
-    (even, short, beaten) = [(float(x), float(y)) for x, y in spots[:3]]
-    numbers = [float(number) for number in re.findall(r"[0-9.]+", front)]
-    assert numbers == [even[0], 470, even[0], even[1], short[0], short[1], 944]
-    assert beaten[0] == short[0]
-    assert beaten[1] > short[1]  # lower in the picture
-    assert parity_chart(run(*cells("alone", 0.1, 2.0)), "c") is None
-
-
 def without_interval(cell: Cell) -> Cell:
     return replace(cell, ci_low=None, ci_high=None, reason="too few documents for an interval")
 
@@ -154,15 +102,6 @@ def test_best_needs_evidence_and_a_rival(cells, expected):
     assert best(run(*cells)) == expected
 
 
-def test_the_overview_has_every_metric_with_a_number():
-    main, pud, *_ = chooser(overview_document(TABLES), "overview").panes
-    [table] = nodes_of(main, Table)
-    assert len(table.rows) == len(RESULTS.tokenizers)
-    columns = [column.key for column in table.columns]
-    assert ("fertility@code" in columns, "fertility@pud" in columns) == (True, False)
-    assert f"{PLUGIN_METRIC}@pud" in [column.key for table in nodes_of(pud, Table) for column in table.columns]
-
-
 def test_heat_maps_rank_lossy_tokenizers_last():
     heat = heat_map(TABLES, "pud", "compression_ratio")
     cells = [cell for cell, _ in heat.rows[0].cells]
@@ -173,17 +112,6 @@ def test_heat_maps_rank_lossy_tokenizers_last():
     assert [name for name, _ in heat.absent] == ["p50k", "spm-broken"]
     assert {level for row in heat.rows for _, level in row.cells} == {*range(LEVELS), None}
     assert all((level is None) == cell.lossy for row in heat.rows for cell, level in row.cells)
-
-
-def test_heat_maps_have_scales_by_unit_and_direction():
-    several = heat_map(TABLES, "pud", "fertility")
-    assert not several.shared
-    assert {row.unit for row in several.rows} == {"tokens/word", "tokens/character", "tokens/cluster"}
-    lower = heat_map(TABLES, "code", "fertility")
-    assert float(lower.high) < float(lower.low)
-    assert PLUGIN_METRIC in [shown.metric for shown in heat_maps(TABLES, "pud")]
-    of_the_text = [Cell(name, "c", "g", "m", 7.0, "bytes") for name in ("a", "b")]
-    assert heat_map(run(*of_the_text, direction="none"), "c", "m") is None
 
 
 def many_tokenizers(number: int) -> CellTables:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_up_results import results_of
 
 import tokbench
 from tokbench.measuring.align import lost_text
@@ -10,10 +11,9 @@ from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.measuring.sums import Sums
 from tokbench.report.answer.answer import answer_of
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState, RunConfig
+from tokbench.results.blocks import CorpusInfo, MetricInfo, RunConfig
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import Results
-from tokbench.results.states import RawStates
 from tokbench.statistics.standings import standings
 
 TEXTS = [f"{k}: the cafe\u0301 by the sea ▁ is open{' ' * (k % 5)}" + " and waits" * 1200 for k in range(12)]
@@ -189,21 +189,16 @@ def run_of(tokens):
     """A run of tokenizers with so many tokens in each of 32 documents of 4,000 bytes."""
     info = MetricInfo(family="f", direction="higher", unit="bytes/token", ratio_of=["bytes", "tokens"])
     keys = np.arange(32, dtype=np.int64)
-    cells, states = [], []
+    cells, states = [], {}
     for name, column in tokens.items():
         sums = Sums.by_key(keys, bytes=np.full(32, 4000), tokens=np.array(column))
         ratio = sums.ratio("bytes", "tokens")
         cells.append(Cell(name, "c", WHOLE, "m", ratio.value, "bytes/token", ratio.ci_low, ratio.ci_high, 32))
         cells.append(Cell(name, "c", WHOLE, "back", 1.0))
-        states.append(RawState(tokenizer=name, corpus="c", group="g", family="f", state=sums.raw()))
-    return Results(
-        name="r",
-        corpora={"c": CorpusInfo(groups={"g": 32}, sha256="ab")},
-        metrics={"m": info, "back": MetricInfo(role="share of exact documents")},
-        cells=cells,
-        states=RawStates(states),
-        config=RunConfig(practical_margin=0.0),
-    )
+        states[name, "c", "g", "f"] = sums.raw()
+    metrics = {"m": info, "back": MetricInfo(role="share of exact documents")}
+    facts = {"corpora": {"c": CorpusInfo(groups={"g": 32}, sha256="ab")}, "config": RunConfig(practical_margin=0.0)}
+    return results_of(cells, metrics, states, **facts)
 
 
 def best_of(results):

@@ -115,6 +115,7 @@ def test_a_broken_tokenizer_costs_its_own_column(faulty, opened):
     assert all(each["ids"] == [120, 121, 122] for each in again.values())
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_files_are_dropped_in(playground, data, tmp_path):
     trained = tokbench.train("regex_bpe", ["low lower lowest low"], 260)
@@ -164,6 +165,7 @@ def runs(tmp_path_factory):
     return folder
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_runs_are_listed_opened_and_compared(runs, opened):
     playground = opened(find_runs([runs]))

@@ -7,7 +7,7 @@ from shared_fixtures import cell, problems
 import tokbench
 from tokbench.formats import markdown
 from tokbench.results.cells import Status
-from tokbench.studies.same_ids.block import DIFFERENCES, Difference, IdDifference
+from tokbench.studies.same_ids.block import DIFFERENCES, IdDifference, TokenizerDifference
 from tokbench.studies.same_ids.compare import compare_group
 from tokbench.studies.same_ids.metric import HashedShard, HashesOfIds, hashes
 from tokbench.tokenizers.batch import from_lists
@@ -58,7 +58,7 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty)
         expected=[(98, "b"), (32, " "), (99, "c"), (97, "a")],
         got=[(98, "b"), (32, " "), (97, "a"), (99, "c")],
     )
-    assert found == Difference(
+    assert found == TokenizerDifference(
         tokenizer="second",
         same_as="first",
         corpus="c",

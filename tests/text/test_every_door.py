@@ -210,7 +210,7 @@ def outcome(door, path):
 def check(door, name, folder):
     data, expected = ODD[name]
     path = folder / "in" / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     if isinstance(expected, int) and name in LINES.get(door, ()):
         return
@@ -223,12 +223,41 @@ def check(door, name, folder):
             assert expected in found, (door, place, found)
 
 
-@pytest.mark.parametrize("name", ["nul.txt", "packed.jsonl.gz", "a.pdf", "lone.jsonl"])
-@pytest.mark.parametrize("door", ["count", "run", "new"])
+def kinds(name):
+    """What a file is a case of: its format, how it is packed, and what is said of it."""
+    expected = ODD[name][1]
+    packed = name.rpartition(".")[2]
+    form = next((part for part in reversed(name.split(".")) if part in SOURCES), "txt")
+    return form, packed if packed in {"gz", "zst"} else "", expected.split(";")[0] if isinstance(expected, str) else ""
+
+
+def by_pairs():
+    """Yield doors and files, so that every door meets every kind."""
+    seen = set()
+    for door in DOORS:
+        for name in ODD:
+            new = {(door, kind) for kind in kinds(name)} - seen
+            if new:
+                seen |= new
+                yield door, name
+
+
+PAIRS = list(by_pairs())
+
+
+@pytest.mark.parametrize(("door", "name"), PAIRS[:: len(PAIRS) // 12])
 def test_a_sample_of_odd_files(door, name, tmp_path):
     check(door, name, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("door", DOORS)
+def test_every_kind_of_file_at_every_door(door, tmp_path):
+    for number, name in enumerate(name for own, name in PAIRS if own == door):
+        check(door, name, tmp_path / str(number))
+
+
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_every_odd_file_at_every_door(name, tmp_path):

@@ -21,7 +21,7 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
-    State,
+    StateWord,
     Table,
     TextCell,
 )
@@ -156,7 +156,7 @@ def _cells(change: CellChange) -> list[TextCell]:
         TextCell(line=Name(text) if head in {"corpus", "group"} else text, head=head)
         for head, text in zip(HEAD[1:-1], texts, strict=True)
     ]
-    shown = TextCell(line=State(verdict, bad=verdict == "worse"), look="prose")
+    shown = TextCell(line=StateWord(verdict, bad=verdict == "worse"), look="prose")
     return [TextCell(line=Name(tokenizer), names=True), *cells, shown]
 
 

@@ -28,7 +28,7 @@ from tokbench.measuring.metric import (
 )
 from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.measuring.study import PlainValues, cell_of, plain_values, without_interval
-from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
+from tokbench.results.blocks import LossInfo, PairComparison, RawState
 from tokbench.results.cells import WHOLE, Cell, TokenizerState
 from tokbench.results.states import RawStates
 
@@ -56,11 +56,6 @@ def finish(run: Run) -> None:
     failures = [*finisher.failures, *(tokenizer.failure for tokenizer in plan.tokenizers if tokenizer.failure)]
     results.cells, results.losses, run.worst = cells, losses, worst
     results.pairs = [pair for outcome in outcomes for pair in outcome.pairs]
-    results.matrices = [
-        replace(matrix, ci_low=[], ci_high=[]) if plan.design(matrix.corpus).designed else matrix
-        for outcome in outcomes
-        for matrix in outcome.matrices
-    ]
     results.tracebacks = tracebacks(failures)
     for name in finisher.ratios.keys() & results.metrics.keys():
         results.metrics[name] = replace(results.metrics[name], ratio_of=list(finisher.ratios[name]))
@@ -125,7 +120,6 @@ def _finished_corpus(metric: CorpusMetric, states: CorpusStates) -> CorpusOutcom
     return CorpusOutcome(
         {place: plain_values(values) for place, values in by_place.items()},  # type: ignore[misc]
         plain(outcome.pairs, list[PairComparison], "finish_corpus.pairs"),
-        plain(outcome.matrices, list[PairMatrix], "finish_corpus.matrices"),
     )
 
 

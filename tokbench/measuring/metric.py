@@ -41,7 +41,7 @@ from tokbench.results.cells import WHOLE
 
 if TYPE_CHECKING:
     from tokbench.measuring.encoded_shard import EncodedShard
-    from tokbench.results.blocks import LossCause, LossExample, PairComparison, PairMatrix
+    from tokbench.results.blocks import LossCause, LossExample, PairComparison
 
 
 class Measured(NamedTuple):
@@ -195,8 +195,6 @@ class CorpusOutcome(NamedTuple):
     several, such as ``script: Latin``."""
     pairs: Sequence[PairComparison] = ()
     """Comparisons of two tokenizers each."""
-    matrices: Sequence[PairMatrix] = ()
-    """Numbers of every two groups or tokenizers."""
 
 
 @runtime_checkable

@@ -24,7 +24,6 @@ from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, Stu
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, TokenCounts
 from tokbench.measuring.word_units import NOT_ALIGNED, count_by_document, token_ends, word_counts_of, words_of
-from tokbench.results.blocks import PairMatrix
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.results.study_blocks import BlockType
 from tokbench.statistics.jackknife import interval, student_t
@@ -50,7 +49,6 @@ __all__ = [
     "MetricFamily",
     "NotApplicable",
     "Outcome",
-    "PairMatrix",
     "Shard",
     "StudyContext",
     "StudyProblem",

@@ -41,7 +41,7 @@ class Small(Words):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateWord:
     """The word for a status."""
 
     text: str
@@ -101,7 +101,7 @@ class Tokens:
     mark: str = ""
 
 
-Inline = str | Name | Words | State | Link | Term | ChartKey | Tokens
+Inline = str | Name | Words | StateWord | Link | Term | ChartKey | Tokens
 Line = Inline | Sequence[Inline]
 
 

@@ -285,12 +285,12 @@ def _packed(content: Markup) -> Markup:
     ).format(packed(content))
 
 
-def _words(piece: doc.Name | doc.Words | doc.State | doc.Link | doc.ChartKey) -> Markup:
+def _words(piece: doc.Name | doc.Words | doc.StateWord | doc.Link | doc.ChartKey) -> Markup:
     text = safe_text(piece.text)
     match piece:
         case doc.Name(strong=True):
             markup = Markup("<b><bdi>{}</bdi></b>").format(text)
-        case doc.State(bad=bad):
+        case doc.StateWord(bad=bad):
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
         case doc.Link(place=place):
             markup = Markup('<a href="#{}">{}</a>').format(place, text)

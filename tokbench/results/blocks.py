@@ -359,29 +359,6 @@ class PairComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairMatrix:
-    """A number for every two groups under one tokenizer, or for every two tokenizers in one group."""
-
-    metric: str
-    """The id of the metric."""
-    corpus: str
-    of: Literal["groups", "tokenizers"]
-    """What is compared."""
-    within: str
-    """The tokenizer under which groups are compared, or the group (``*``: all) in which tokenizers are."""
-    names: list[str]
-    """The things, in the order of the run."""
-    values: list[list[float | None]]
-    """For each name, its numbers with each name up to itself; ``None`` for no number."""
-    ci_low: list[list[float | None]] = field(default_factory=list)
-    """The lower ends of the 95% intervals, in the same order; empty for none."""
-    ci_high: list[list[float | None]] = field(default_factory=list)
-    """The upper ends, likewise."""
-    likeness: bool = False
-    """``True`` if larger is more alike, and 1 is the same."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class StatesFile:
     """The file of the raw states, ``states.jsonl.gz``."""
 

@@ -26,7 +26,6 @@ from tokbench.results.blocks import (
     MetricInfo,
     OwnTexts,
     PairComparison,
-    PairMatrix,
     PartialRun,
     PluginInfo,
     RunConfig,
@@ -74,8 +73,6 @@ class Results:
     """The round trips of metrics' own texts."""
     pairs: list[PairComparison] = field(default_factory=list)
     """For each two tokenizers and group, which needs fewer tokens."""
-    matrices: list[PairMatrix] = field(default_factory=list)
-    """Numbers of every two groups under a tokenizer, or of every two tokenizers."""
     studies: StudyBlocks = field(default_factory=StudyBlocks)
     """By study, its block: what it found beyond the cells."""
     failed_studies: dict[str, list[str]] = field(default_factory=dict)
@@ -153,6 +150,7 @@ class Results:
         try:
             body = parse_json(read_regular(path))
             schema = body.pop("schema", None)
+            body.pop("matrices", None)  # of earlier files of this schema
         except TextError as error:
             fault = error.at(path)
             raise ResultsError(f"{fault.where}: not a results file: {fault.message}") from error

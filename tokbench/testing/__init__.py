@@ -12,12 +12,12 @@ Other assertions are :func:`assert_same_ids`, :func:`assert_lossless` and :func:
 from __future__ import annotations
 
 from tokbench.testing.assertions import assert_lossless, assert_not_worse, assert_same_ids
-from tokbench.testing.report import ConformanceReport, Outcome, State
+from tokbench.testing.report import ConformanceReport, RuleOutcome, State
 from tokbench.testing.run import check_backend, conformance
 
 __all__ = [
     "ConformanceReport",
-    "Outcome",
+    "RuleOutcome",
     "State",
     "assert_lossless",
     "assert_not_worse",

@@ -34,10 +34,10 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RuleOutcome:
     """The finding of a rule.
 
-    >>> print(Outcome("empty_text", 1, State.OK, "1 text"))
+    >>> print(RuleOutcome("empty_text", 1, State.OK, "1 text"))
     ok      empty_text          1 text
     """
 
@@ -74,10 +74,10 @@ class ConformanceReport:
     options: Mapping[str, Any]
     train: int
     """The vocabulary size of training; 0 if it was loaded."""
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RuleOutcome, ...]
 
     @property
-    def failed(self) -> tuple[Outcome, ...]:
+    def failed(self) -> tuple[RuleOutcome, ...]:
         return tuple(outcome for outcome in self.outcomes if outcome.state is State.FAILED)
 
     @property

@@ -11,7 +11,7 @@ from tokbench.engine.workers.pool import WorkerDied
 from tokbench.foundation.errors import BackendUnavailable, InputError, did_you_mean
 from tokbench.testing.findings import Broken, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
-from tokbench.testing.report import ConformanceReport, Outcome, State
+from tokbench.testing.report import ConformanceReport, RuleOutcome, State
 from tokbench.testing.rules import RULES
 from tokbench.testing.under_test import EXAMPLES, CheckRequest, TokenizerUnderTest
 from tokbench.tokenizers.backend import BackendSpec
@@ -19,8 +19,8 @@ from tokbench.tokenizers.backend import BackendSpec
 TIME_LIMIT: Final = 120.0
 
 
-def _checked(rule: str, subject: TokenizerUnderTest) -> Outcome:
-    outcome = partial(Outcome, rule, RULES[rule].sentence)
+def _checked(rule: str, subject: TokenizerUnderTest) -> RuleOutcome:
+    outcome = partial(RuleOutcome, rule, RULES[rule].sentence)
     try:
         return outcome(State.OK, RULES[rule].of(subject))
     except Broken as broken:
@@ -61,12 +61,12 @@ class Session:
             raise
         return self._process
 
-    def check(self, rule: str) -> Outcome:
-        outcome = partial(Outcome, rule, RULES[rule].sentence)
+    def check(self, rule: str) -> RuleOutcome:
+        outcome = partial(RuleOutcome, rule, RULES[rule].sentence)
         if self._killed_by:
             return outcome(State.NOT_APPLICABLE, f"{self._killed_by} kills the process")
-        answer: Outcome | WorkerDied = self.start().ask(partial(_checked, rule))
-        if isinstance(answer, Outcome):
+        answer: RuleOutcome | WorkerDied = self.start().ask(partial(_checked, rule))
+        if isinstance(answer, RuleOutcome):
             return answer
         self._process, self._killed_by = None, answer.heartbeat.place
         return outcome(State.FAILED, "", self._killed_by, f"an answer within {self._limit:g} s", reason_of(answer))
@@ -76,7 +76,7 @@ class Session:
             self._process.close()
             self._process = None
 
-    def outcomes(self) -> Iterator[Outcome]:
+    def outcomes(self) -> Iterator[RuleOutcome]:
         self.start()
         yield from map(self.check, self.rules)
 

@@ -29,7 +29,7 @@ class SuiteCase(NamedTuple):
     corpus: str
 
 
-class Suite:
+class BenchmarkSuite:
     r"""A configuration, or a shipped suite, whose tokenizers run in this process: a crash of one ends the process.
 
     >>> from pathlib import Path
@@ -37,7 +37,7 @@ class Suite:
     >>> text = "schema: tokbench/1\nname: s\ncorpora: {c: {source: sample, part: code}}\n"
     >>> path = Path(tempfile.mkdtemp(), "s.yaml")
     >>> _ = path.write_text(text + "tokenizers: {bytes: {backend: utf8_bytes}}\nmetrics: [compression]\n")
-    >>> suite = Suite(str(path))
+    >>> suite = BenchmarkSuite(str(path))
     >>> suite.cases, suite.tokenizer("bytes").encode("a"), len(suite.texts("c"))
     ([SuiteCase(tokenizer='bytes', corpus='c')], [97], 60)
     >>> suite.close()

@@ -1,4 +1,4 @@
-"""Latency and threads: engines of known cost are measured as they are.
+"""Latency, threads, counting and appending: engines of known cost are measured as they are.
 
 No test here depends on how fast the machine is: engines sleep on a clock of the test. ``reports/benchmarks`` has the
 evidence on a real clock, in ``test_speed_evidence.py``.
@@ -20,7 +20,8 @@ from tokbench.measuring.timing.contract import TimedText
 from tokbench.measuring.timing.copies import combined
 from tokbench.results.cells import Cell, Status
 from tokbench.studies.speed.measure import Speed, SpeedOptions
-from tokbench.tokenizers.contract import Encoded
+from tokbench.tokenizers.contract import CountsAlone, Encoded
+from tokbench_engines.speed.counting import Appending, Counting
 from tokbench_engines.speed.latency import Latency, LatencyOptions
 from tokbench_engines.speed.threads import ThreadOptions, Threads
 
@@ -133,3 +134,54 @@ def test_what_of_the_machine_spoils_timings_is_told(tmp_path):
         (tmp_path / "proc/loadavg").write_text(f"{load} 3.0 2.0 1/100 1\n")
         (tmp_path / "proc/cpuinfo").write_text(f"flags\t\t: {flags}\n")
         assert len(machine_notes("speed", tmp_path)) == notes
+
+
+class Letters:
+    vocab_size = 1 << 21
+
+    def encode(self, text, /):
+        return [ord(c) for c in text]
+
+    def decode(self, ids, /):
+        return "".join(map(chr, ids))
+
+
+def measured(family, tokenizers, same_as):
+    metric = family(SpeedOptions(rounds=4, min_time=1e-9))
+    metric.same_as = same_as
+    return cells_of(metric.measure(tokenizers, [text_of([f"document {k}" for k in range(50)])], silent))
+
+
+def test_every_tokenizer_counts_by_its_own_count_or_by_encoding():
+    class Counts(CountsAlone):
+        vocab_size = 1 << 21
+
+        def count_batch(self, texts, /):
+            return list(map(len, texts))
+
+    tokenizers = {"letters": Letters(), "counts": Counts()}
+    cells = measured(Counting, tokenizers, {"counts": "letters"})
+    assert {name: (cell.n, cell.status.value) for name, cell in cells.items()} == {
+        ("letters", "count_mb_per_s"): (4, "ok"),
+        ("counts", "count_mb_per_s"): (4, "ok"),
+        ("counts", "count_ratio"): (4, "ok"),
+    }
+    speed = measured(Speed, tokenizers, {})
+    assert speed["counts", "encode_mb_per_s"].status.value == "not_applicable"
+
+
+def test_appends_are_the_texts_of_a_text_that_grows():
+    class Seen(Letters):
+        seen: ClassVar = []
+
+        def encode(self, text, /):
+            self.seen.append(text)
+            return super().encode(text)
+
+    cells = measured(Appending, {"seen": Seen(), "letters": Letters()}, {"letters": "seen"})
+    assert {name: (cell.n, cell.unit) for name, cell in cells.items()} == {
+        ("seen", "appends_per_s"): (4, "appends/s"),
+        ("letters", "appends_per_s"): (4, "appends/s"),
+        ("letters", "appends_ratio"): (4, "x"),
+    }
+    assert {"d", "do", "docume", "document", "document 7"} <= set(Seen.seen)

@@ -1,10 +1,9 @@
 """Things that groups and tokenizers share: divergences by their definition, boundaries by brute force, merging."""
 
-import csv
 import functools
-import io
 import random
 from hashlib import blake2b
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,10 +11,8 @@ from metric_views import metric, values, view
 
 import tokbench
 from tokbench.measuring.metric import CorpusStates, NotApplicable
-from tokbench.results.model import Results
 from tokbench_research import document_sample
 from tokbench_research.metrics import context
-from tokbench_research.pairs import table
 
 WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
 
@@ -67,45 +64,37 @@ def states(family, parts, **options):
     return m, CorpusStates("c", False, "", groups, names, found)
 
 
-def matrix(outcome, name, within):
-    [found] = [each for each in outcome.matrices if each.metric == name and each.within == within]
-    return found
+def outcome(family, parts):
+    """Return by tokenizer and group the values of a family."""
+    m, found = states(family, parts)
+    return m.finish_corpus(found).values
 
 
 @pytest.fixture(scope="module")
 def languages():
-    """Two groups with the same words and one with others, under bytes."""
-    by_group = {"a": texts(1, 60), "b": texts(2, 60), "z": texts(3, 60, ["QU", "XY", "ZZ"])}
-    m, found = states("overlap", {("bytes", tokbench.load("utf8_bytes")): by_group})
-    return by_group, m.finish_corpus(found)
+    """Two groups with the same words and one with others."""
+    return {"a": texts(1, 60), "b": texts(2, 60), "z": texts(3, 60, ["QU", "XY", "ZZ"])}
 
 
 def test_the_divergence_is_that_of_the_definition(languages):
-    by_group, outcome = languages
+    """The value of two groups is that of the pair, and of three the mean of the pairs."""
     counts = {
         group: np.bincount(np.frombuffer("".join(some).encode(), np.uint8), minlength=256)
-        for group, some in by_group.items()
+        for group, some in languages.items()
     }
-    found = matrix(outcome, "language_divergence", "bytes")
-    assert found.names == ["a", "b", "z"]
-    for row, one in enumerate(found.names):
-        for column, other in enumerate(found.names[:row]):
-            expected = divergence_of(counts[one], counts[other])
-            assert found.values[row][column] == pytest.approx(expected, abs=1e-12)
-            assert found.ci_low[row][column] <= found.values[row][column] <= found.ci_high[row][column]
-
-
-def test_means_noise_and_shared_ids(languages):
-    by_group, outcome = languages
-    divergence, shared = (matrix(outcome, name, "bytes") for name in ("language_divergence", "shared_ids"))
-    (_, (ab, noise_b), (az, bz, _)) = divergence.values
-    values = {group: outcome.values["bytes", group] for group in ("a", "b", "z", "*")}
-    assert values["a"]["language_divergence"].value == pytest.approx((ab + az) / 2)
-    assert values["*"]["language_divergence"].value == pytest.approx((ab + az + bz) / 3)
-    assert values["b"]["language_divergence_noise"].value == noise_b
-    assert ab < 3 * noise_b < az
-    kinds = {group: set("".join(some)) for group, some in by_group.items()}
-    assert shared.values[2][0] == len(kinds["a"] & kinds["z"]) / len(kinds["a"] | kinds["z"])
+    tokenizer, pairs = ("bytes", tokbench.load("utf8_bytes")), {}
+    for one, other in combinations(languages, 2):
+        pairs[one + other] = divergence_of(counts[one], counts[other])
+        found = outcome("overlap", {tokenizer: {group: languages[group] for group in (one, other)}})
+        for place in (one, other, "*"):
+            assert found["bytes", place]["language_divergence"].value == pytest.approx(pairs[one + other], abs=1e-12)
+    values = {group: found for (_, group), found in outcome("overlap", {tokenizer: languages}).items()}
+    assert values["a"]["language_divergence"].value == pytest.approx((pairs["ab"] + pairs["az"]) / 2)
+    assert values["*"]["language_divergence"].value == pytest.approx(sum(pairs.values()) / 3)
+    assert pairs["ab"] < 3 * values["b"]["language_divergence_noise"].value < pairs["az"]
+    kinds = {group: set("".join(some)) for group, some in languages.items()}
+    shared = [len(kinds[a] & kinds[b]) / len(kinds[a] | kinds[b]) for a, b in combinations(kinds, 2)]
+    assert values["*"]["shared_ids"].value == pytest.approx(np.mean(shared))
     every = kinds["a"] | kinds["b"] | kinds["z"]
     spread = [sum(each in some for some in kinds.values()) for each in every]
     assert values["*"]["groups_per_id"].value == pytest.approx(np.mean(spread))
@@ -116,33 +105,28 @@ def boundaries(size, text):
 
 
 def test_boundaries_agree_with_brute_force():
-    by_group = {"a": texts(1, 40)}
-    two, three = Chunks(2), Chunks(3)
-    m, found = states("agreement", {("two", two): by_group, ("three", three): by_group})
-    outcome = m.finish_corpus(found)
-    common = sum(len(boundaries(2, text) & boundaries(3, text)) for text in by_group["a"])
-    one, other = (sum(len(boundaries(size, text)) for text in by_group["a"]) for size in (2, 3))
-    f1 = matrix(outcome, "boundary_agreement", "a")
-    assert f1.values[1][0] == pytest.approx(2 * common / (one + other))
-    assert f1.ci_low[1][0] < f1.values[1][0] < f1.ci_high[1][0]
-    assert outcome.values["two", "a"]["boundary_agreement"].value == f1.values[1][0]
-    assert outcome.values["two", "*"] == outcome.values["two", "a"]
+    some = texts(1, 40)
+    found = outcome("agreement", {("two", Chunks(2)): {"a": some}, ("three", Chunks(3)): {"a": some}})
+    common = sum(len(boundaries(2, text) & boundaries(3, text)) for text in some)
+    one, other = (sum(len(boundaries(size, text)) for text in some) for size in (2, 3))
+    assert found["two", "a"]["boundary_agreement"].value == 2 * common / (one + other)
+    assert found["two", "*"] == found["two", "a"] == found["three", "a"]
 
 
 def test_vocabularies_are_compared_by_bytes():
     one, other = tokbench.train("naive_bpe", WORDS * 3, 280), tokbench.train("naive_bpe", WORDS[:6] * 3, 280)
     by_group = {"a": texts(1, 30)}
-    m, found = states("agreement", {("one", one): by_group, ("other", other): by_group})
-    outcome = m.finish_corpus(found)
+    found = outcome("agreement", {("one", one): by_group, ("other", other): by_group})["one", "a"]
     entries = [{each.token_bytes(k) for k in range(each.vocab_size)} for each in (one, other)]
-    expected = len(entries[0] & entries[1]) / len(entries[0] | entries[1])
-    assert matrix(outcome, "vocabulary_overlap", "a").values[1][0] == pytest.approx(expected)
+    assert found["vocabulary_overlap"].value == len(entries[0] & entries[1]) / len(entries[0] | entries[1])
     shares = []
     for each in (one, other):
         used = [each.token_bytes(k) for text in by_group["a"] for k in each.encode(text)]
         shares.append({token: used.count(token) / len(used) for token in set(used)})
     overlap = sum(min(shares[0][token], shares[1][token]) for token in shares[0].keys() & shares[1].keys())
-    assert matrix(outcome, "token_overlap", "a").values[1][0] == pytest.approx(overlap)
+    assert found["token_overlap"].value == pytest.approx(overlap)
+    alone = outcome("agreement", {("one", one): by_group})["one", "a"]
+    assert set(alone.values()) == {NotApplicable("no other tokenizer to compare with")}
 
 
 @pytest.fixture
@@ -169,28 +153,6 @@ def test_pairs_are_counted_in_the_documents_with_the_first_hashes(small):
             assert found[name] == alone[name]
             assert found[name].n == len(drawn)
     assert found["mattr"].n == 300  # windows are counted in all documents
-
-
-@pytest.mark.slow
-def test_tables_have_the_pairs(tmp_path):
-    config = {
-        "schema": "tokbench/1",
-        "name": "o",
-        "corpora": {"c": {"source": "sample", "part": "languages", "groups": ["en", "de"], "parallel": True}},
-        "tokenizers": {"bytes": {"backend": "utf8_bytes"}, "points": {"backend": "utf32_units"}},
-        "metrics": ["compression", "roundtrip", "overlap", "agreement"],
-    }
-    results = tokbench.run(config, workers=0, store=False, limit=10)
-    [row] = [
-        row
-        for row in csv.DictReader(io.StringIO(table(results, "groups")))
-        if (row["metric"], row["within"], row["one"], row["other"]) == ("language_divergence", "bytes", "de", "en")
-    ]
-    assert float(row["value"]) == matrix(results, "language_divergence", "bytes").values[1][0]
-    assert {row["one"] for row in csv.DictReader(io.StringIO(table(results, "tokenizers")))} == {"bytes"}
-    path = tmp_path / "results.json"
-    path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).matrices == results.matrices
 
 
 def test_the_context_of_a_text_by_hand(small):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.metrics.roundtrip.causes import Cause
+from tokbench.metrics.roundtrip.causes import LossKind
 from tokbench_plugins.sentencepiece.backend import SPEC, SentencePieceLoadOptions
 from tokbench_plugins.sentencepiece.options import REPAIRS, SentencePieceTrainOptions
 
@@ -213,7 +213,7 @@ def test_losses_name_the_options_that_prevent_them(tmp_path):
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
     assert all(f"train with {repairs[cause]}" in text for cause in found)
     assert all(name in SentencePieceTrainOptions.model_fields for each in REPAIRS.values() for name in each)
-    assert set(REPAIRS) <= {cause.value for cause in Cause}
+    assert set(REPAIRS) <= {cause.value for cause in LossKind}
 
 
 def test_the_options_that_losses_name_prevent_them(tmp_path):

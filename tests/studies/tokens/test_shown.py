@@ -2,24 +2,19 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.config.model import Config
-from tokbench.config.read import config_of, read_config
-from tokbench.config.strict_yaml import Located
+from tokbench.config.read import read_config
 from tokbench.config.suites import find_suite
 from tokbench.corpus.contract import Document
-from tokbench.corpus.corpus import Survey
-from tokbench.corpus.excerpts import LONGEST_EXCERPT, MOST_EXCERPTS, Excerpt, Excerpts, cut_excerpt
+from tokbench.corpus.excerpts import LONGEST_EXCERPT, MOST_EXCERPTS, Excerpts, cut_excerpt
 from tokbench.corpus.shards import Shard
 from tokbench.engine.planning import plan_tokenizers
 from tokbench.formats import html, markdown
 from tokbench.measuring.encoded_shard import LoadedTokenizer
-from tokbench.measuring.plan import Plan
 from tokbench.plugin import Options, encode_batch
 from tokbench.plugin.metrics import EncodedShard
 from tokbench.registry.plugins import load_registry
@@ -29,7 +24,6 @@ from tokbench.segmentation import token_view
 from tokbench.segmentation.segmented_text import SHOWN_TEXTS, Segmentation, SegmentedText, ShownTexts, shown_texts
 from tokbench.studies.tokens.options import LONGEST_SHOWN, ShowOptions, named_texts
 from tokbench.studies.tokens.section import TokenViews, tokens_document
-from tokbench.studies.tokens.shown import chosen_documents
 from tokbench.studies.tokens.worst_documents import WorstDocuments
 
 
@@ -104,22 +98,6 @@ def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
     assert "11 of 200 groups. 2 texts" in section.left_out
 
 
-def excerpts_of(tokenizers: int) -> list[str]:
-    """Return the corpora of the excerpts of a run with 203 groups and so many tokenizers."""
-    plan = Plan(Config("", Located(""), Path(), Path()), measured=["large", "small"], tokenizers=[None] * tokenizers)
-    for corpus, groups in (("large", 200), ("small", 3)):
-        names = [f"{corpus}-{k}" for k in range(groups)]
-        excerpts = {name: [Excerpt("00", f"{name}:1", "text", whole=True)] for name in names}
-        plan.surveys[corpus] = Survey(groups=dict.fromkeys(names, 1), excerpts=excerpts)
-    return [each.corpus for each in chosen_documents(plan, 1)]
-
-
-def test_many_groups_or_tokenizers_share_the_excerpts_between_corpora():
-    for tokenizers, large, small in ((40, 125, 3), (500, 7, 3), (9000, 1, 0)):
-        chosen = excerpts_of(tokenizers)
-        assert (chosen.count("large"), chosen.count("small")) == (large, small)
-
-
 def test_documents_are_chosen_by_hash_and_not_by_place():
     documents = [Document(f"text {k}", "en", str(k), f"c:{k}") for k in range(50)]
     chosen, reversed_ = Excerpts(), Excerpts()
@@ -141,21 +119,6 @@ def test_an_excerpt_is_short_and_parts_no_letter_from_its_marks(text):
         if "\u0301" not in text:
             assert not found.startswith("\u200d")
             assert not found.endswith("\u200d")
-
-
-def test_translations_show_the_same_sentences():
-    config = {
-        "schema": "tokbench/1",
-        "name": "t",
-        "corpora": {"s": {"source": "sample", "part": "languages", "groups": ["en", "de", "ja"], "parallel": True}},
-        "tokenizers": {"bytes": {"backend": "utf8_bytes"}},
-        "metrics": ["compression"],
-        "show": {"documents": 2},
-    }
-    shown = shown_texts(tokbench.run(config, workers=0, store=False)).texts
-    lines = [each.label.partition(":")[2] for each in shown]
-    assert len(set(lines)) == 2
-    assert lines == lines[:2] * 3
 
 
 @pytest.mark.slow
@@ -263,19 +226,6 @@ def test_worst_documents_name_the_best_tokenizer(tmp_path):
     assert (first[2], first[7]) == ("cd", "2.0 × cd")
 
 
-@pytest.mark.slow
-def test_two_workers_show_the_same(write_config):
-    path = write_config(
-        tokenizers="  b: {backend: utf8_bytes}\n  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 280}}",
-        metrics="[compression, worst_documents]",
-        extra="show: {documents: 2, texts: [Egg, EGG]}\n",
-    )
-    one, other = (shown_texts(tokbench.run(path, workers=workers)) for workers in (0, 2))
-    assert one == other
-    assert one.texts
-    assert one.worst
-
-
 def shown(write_config, extra):
     plan = plan_tokenizers(read_config(write_config(extra=extra)), load_registry())
     options = plan.studies.get("tokens", ShowOptions())
@@ -331,10 +281,3 @@ def test_too_much_is_refused(write_config):
     assert told.startswith("run.yaml:9:8: the text has 4,001 characters")
     [told] = problems(write_config(extra=f"show: {[f't{k}' for k in range(33)]}\n"))
     assert "33 texts" in told
-
-
-def test_a_mapping_has_the_same_key():
-    data = {"schema": "tokbench/1", "name": "n", "show": [{"txt": "a"}]}
-    config = config_of(data)
-    options = plan_tokenizers(config, load_registry()).studies["tokens"]
-    assert "show.0.txt: unknown key 'txt'; did you mean 'text'?" in map(str, named_texts(config, options).problems)

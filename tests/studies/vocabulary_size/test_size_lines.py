@@ -82,17 +82,6 @@ def test_ids_beyond_27_bits():
     assert set((table.keys // BUCKETS).tolist()) == {(1 << 31) + 97, (1 << 31) + 98}
 
 
-def test_counts_that_wait_are_few():
-    """No more keys wait to be joined than the largest table has."""
-    merged = state_of(["abc"])
-    for k in range(60):
-        merged = SPEC.text(Options()).merge(merged, state_of([chr(97 + k % 26) * 3 + str(k)]))
-        first, *waiting = sorted((len(table.keys) for table in merged.tables), reverse=True)
-        assert sum(waiting) <= first
-    assert merged.documents == 61
-    assert merged.total().sum() == 3 + 60 * 3 + sum(len(str(k)) for k in range(60))
-
-
 def at_equal_size(numbers):
     """Results with lines that are known at 500 tokens, from value, low and high by line."""
     rows = [
@@ -205,15 +194,6 @@ def planned(write_config, tokenizers, study):
 def test_the_largest_size_follows_from_the_model(write_config, model, size):
     [_, mine], problems = planned(write_config, AUTO, f"study: {{vocabulary: {{model: {model}}}}}")
     assert (mine.vocab_size, mine.auto, problems) == (size, True, [])
-
-
-def test_a_size_of_the_file_is_kept(write_config):
-    sizes = MINE.format(backend="regex_bpe", size="[300, 400]")
-    (_, *both), _ = planned(write_config, sizes, "study: {vocabulary: {}}")
-    assert [(each.name, each.vocab_size, each.auto) for each in both] == [
-        ("mine-300", 300, False),
-        ("mine-400", 400, False),
-    ]
 
 
 @pytest.mark.parametrize(

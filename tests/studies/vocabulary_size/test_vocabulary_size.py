@@ -9,7 +9,6 @@ import pytest
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.formats import html, markdown
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLoss
@@ -180,17 +179,6 @@ def test_curve_csv_has_the_sizes(ran):
     assert inside == [size for size in (300, 400, 600, 900) if sizes.low <= size <= sizes.high]
 
 
-def test_reports_are_a_function_of_the_file(ran):
-    results, folder = ran
-    again = Results.read(folder / "results.json")
-    assert html.render(again) == (folder / "report.html").read_text(encoding="utf-8")
-    assert again.studies.get(VOCABULARY_SIZES) == results.studies.get(VOCABULARY_SIZES)
-    text = markdown.render(again)
-    assert "## Vocabulary size" in text
-    best = results.studies.get(VOCABULARY_SIZES).best
-    assert f"{best.line} with about {best.pick.vocab_size:,} tokens" in text
-
-
 @pytest.mark.parametrize(
     ("parts", "place", "names"),
     [
@@ -249,22 +237,6 @@ def test_a_line_counts_as_trained_from_one_percent(ran, share, mark):
     [corpus] = [SizesOnCorpus(lines, name) for name in lines.corpora]
     assert corpus.marks["english"] == mark
     assert bool(corpus.in_sample) == bool(mark)
-
-
-@pytest.mark.parametrize("seen", [1, 4])
-def test_one_document_of_200_in_the_training_text_costs_no_advice(write_config, tmp_path, seen):
-    lines = [f"line {k} of some text\n" for k in range(200)]
-    (tmp_path / "measured.txt").write_text("".join(lines), encoding="utf-8")
-    other = [f"line {k} of other text\n" for k in range(200)]
-    (tmp_path / "training.txt").write_text("".join([*lines[:seen], *other]), encoding="utf-8")
-    corpora = (
-        "  c: {source: text, path: measured.txt, document: line}\n"
-        "  t: {source: text, path: training.txt, document: line, evaluate: false}"
-    )
-    tokenizers = "  b: {backend: naive_bpe, train: {corpus: t, vocab_size: 270}}\n  u: {backend: utf8_bytes}"
-    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
-    study = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).studies.get(VOCABULARY_SIZES)
-    assert study.best.line == "b"
 
 
 def test_what_may_lose_text_is_not_advised(write_config, corpus, faulty):

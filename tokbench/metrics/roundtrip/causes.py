@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Cause(StrEnum):
+class LossKind(StrEnum):
     """In the order of tests."""
 
     DECODER = "decoder"

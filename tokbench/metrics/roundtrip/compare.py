@@ -9,7 +9,7 @@ from unicodedata import is_normalized, normalize
 import regex
 
 from tokbench.measuring.align import Hunk, first_difference, hunks
-from tokbench.metrics.roundtrip.causes import Cause, LossContext
+from tokbench.metrics.roundtrip.causes import LossContext, LossKind
 from tokbench.metrics.roundtrip.folds import explain, explain_by_one
 
 _MARKERS: Final = (
@@ -18,31 +18,31 @@ _MARKERS: Final = (
 )
 _STAND_INS: Final = range(0x10F000, 0x10FFFE)
 _WHITE_SPACE: Final = regex.compile(r"\p{White_Space}")
-_UNEXPLAINED: Final = (Cause.OTHER,)
-_UNKNOWN: Final = (Cause.UNKNOWN,)
+_UNEXPLAINED: Final = (LossKind.OTHER,)
+_UNKNOWN: Final = (LossKind.UNKNOWN,)
 _NEAR: Final = 4
 _MOST_EXPLAINED: Final = 50
 
-_ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
+_ORDER: Final = {cause: number for number, cause in enumerate(LossKind)}
 
 
-class TextDifference(NamedTuple):
+class LossFinding(NamedTuple):
     """A document and its decoded text."""
 
-    cause: Cause
+    cause: LossKind
     """Of the first difference."""
-    causes: frozenset[Cause]
+    causes: frozenset[LossKind]
     """Of all differences."""
     position: int
     lost_spaces: int
     """Missing white-space code points."""
 
 
-def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
+def compare(text: str, back: str, context: LossContext = LossContext()) -> LossFinding:  # noqa: B008 - immutable
     """Return the place and causes of the differences of two unequal texts.
 
     If the ids have the text's bytes: the decoder. Else the one rewriting that makes both sides equal (in the order of
-    :class:`Cause`). Else each changed stretch is tested for the unknown token, the fewest rewritings, invalid bytes,
+    :class:`LossKind`). Else each changed stretch is tested for the unknown token, the fewest rewritings, invalid bytes,
     and special tokens.
 
     >>> change = compare("Déjà vu ?", "deja vu?")
@@ -53,13 +53,13 @@ def compare(text: str, back: str, context: LossContext = LossContext()) -> TextD
     start, causes, lost_spaces = _changes(laid, back, context)
     position = first_difference(text, back)
     if context.data is not None and context.data == text.encode("utf-8", "surrogatepass"):
-        return TextDifference(Cause.DECODER, frozenset({Cause.DECODER}), position, lost_spaces)
+        return LossFinding(LossKind.DECODER, frozenset({LossKind.DECODER}), position, lost_spaces)
     alone = explain_by_one(text, back)
     if alone:
-        return TextDifference(alone, frozenset({alone}), position, lost_spaces)
+        return LossFinding(alone, frozenset({alone}), position, lost_spaces)
     if laid != text:
-        causes.insert(0 if _decomposed_first(text, laid, start) else len(causes), (Cause.NFD,))
-    return TextDifference(causes[0][0], frozenset(cause for some in causes for cause in some), position, lost_spaces)
+        causes.insert(0 if _decomposed_first(text, laid, start) else len(causes), (LossKind.NFD,))
+    return LossFinding(causes[0][0], frozenset(cause for some in causes for cause in some), position, lost_spaces)
 
 
 def _laid(text: str, back: str) -> str:
@@ -75,7 +75,7 @@ def _decomposed_first(text: str, laid: str, start: int) -> bool:
     return first + len(normalize("NFD", text[first])) <= start
 
 
-def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
+def _causes(gone: str, came: str, context: LossContext) -> tuple[LossKind, ...]:
     unknown = None if context.unknown is None else context.unknown.strip()
     if unknown and came.count(unknown) > gone.count(unknown):
         return _UNKNOWN
@@ -83,16 +83,16 @@ def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
     if rewritten:
         return tuple(sorted(rewritten, key=_ORDER.__getitem__))
     if came.count("\ufffd") > gone.count("\ufffd") or any("\ud800" <= char <= "\udfff" for char in gone):
-        return (Cause.INVALID_BYTES,)
+        return (LossKind.INVALID_BYTES,)
     if _swallowed(gone, came, context.special):
-        return (Cause.SPECIAL_TOKEN,)
+        return (LossKind.SPECIAL_TOKEN,)
     # An unknown token that decodes to nothing leaves no other trace.
     return _UNKNOWN if unknown == "" and len(came) < len(gone) else _UNEXPLAINED
 
 
 class _Changes(NamedTuple):
     start: int
-    causes: list[tuple[Cause, ...]]
+    causes: list[tuple[LossKind, ...]]
     lost_spaces: int
 
 
@@ -102,13 +102,13 @@ def _changes(text: str, back: str, context: LossContext) -> _Changes:
     table = str.maketrans(names)
     unknown = next((stand_in for stand_in, name in names.items() if name == (context.unknown or "").strip()), None)
 
-    def causes(hunk: Hunk) -> tuple[Cause, ...]:
+    def causes(hunk: Hunk) -> tuple[LossKind, ...]:
         gone, came = text[hunk.start : hunk.end], back[hunk.back_start : hunk.back_end]
         if unknown and unknown in came:  # which the text has nowhere
             return _UNKNOWN
         return _causes(gone.translate(table), came.translate(table), context)
 
-    explained: list[tuple[Hunk, tuple[Cause, ...]]] = []
+    explained: list[tuple[Hunk, tuple[LossKind, ...]]] = []
     lost_spaces = 0
     for hunk in hunks(text, back):
         if hunk.end > hunk.start:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import regex
 
-from tokbench.metrics.roundtrip.causes import Cause
+from tokbench.metrics.roundtrip.causes import LossKind
 
 _WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
 _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
@@ -18,29 +18,29 @@ _MARKS: Final = regex.compile(r"\p{Mn}+")
 _MEMORABLE: Final = 64
 
 _SINGLES: Final = (
-    Cause.NFC,
-    Cause.WHITESPACE,
-    Cause.CONTROL,
-    Cause.NFKC,
-    Cause.ACCENTS,
-    Cause.CASING,
+    LossKind.NFC,
+    LossKind.WHITESPACE,
+    LossKind.CONTROL,
+    LossKind.NFKC,
+    LossKind.ACCENTS,
+    LossKind.CASING,
 )
 """NFC and NFKC include NFD and NFKD."""
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
-def explain_by_one(text: str, back: str) -> Cause | None:
+def explain_by_one(text: str, back: str) -> LossKind | None:
     r"""Return the first rewriting that alone explains the change.
 
     >>> explain_by_one("Ångström", "ångström"), explain_by_one("e\u0301", "é"), explain_by_one("é", "x")
-    (<Cause.CASING: 'casing'>, <Cause.NFC: 'nfc'>, None)
+    (<LossKind.CASING: 'casing'>, <LossKind.NFC: 'nfc'>, None)
     """
     causes = _first_of(((cause,) for cause in _SINGLES), text, back)
     return causes[0] if causes else None
 
 
-def explain(text: str, back: str) -> tuple[Cause, ...]:
+def explain(text: str, back: str) -> tuple[LossKind, ...]:
     """Return the fewest rewritings that together explain a change, in the order of tests.
 
     >>> [cause.value for cause in explain("CAFÉ !", "cafe!")]
@@ -51,7 +51,7 @@ def explain(text: str, back: str) -> tuple[Cause, ...]:
     return _remembered(text, back) if len(text) + len(back) <= _MEMORABLE else _explained(text, back)
 
 
-def _explained(text: str, back: str) -> tuple[Cause, ...]:
+def _explained(text: str, back: str) -> tuple[LossKind, ...]:
     causes = _first_of(((cause,) for cause in _SINGLES), text, back)
     if causes or not _equal(text, back, _SINGLES):
         return causes
@@ -61,7 +61,7 @@ def _explained(text: str, back: str) -> tuple[Cause, ...]:
 _remembered = lru_cache(maxsize=1 << 14)(_explained)
 
 
-def _first_of(candidates: Iterator[Sequence[Cause]], text: str, back: str) -> tuple[Cause, ...]:
+def _first_of(candidates: Iterator[Sequence[LossKind]], text: str, back: str) -> tuple[LossKind, ...]:
     for causes in candidates:
         if _equal(text, back, causes):
             named = _named(text, back, causes)
@@ -70,36 +70,36 @@ def _first_of(candidates: Iterator[Sequence[Cause]], text: str, back: str) -> tu
     return ()
 
 
-def _equal(text: str, back: str, causes: Sequence[Cause]) -> bool:
+def _equal(text: str, back: str, causes: Sequence[LossKind]) -> bool:
     return _fold(text, causes) == _fold(back, causes)
 
 
-def _fold(text: str, causes: Sequence[Cause]) -> str:
-    if Cause.CONTROL in causes:
+def _fold(text: str, causes: Sequence[LossKind]) -> str:
+    if LossKind.CONTROL in causes:
         text = _CONTROL.sub("", text)
-    if Cause.NFKC in causes:
+    if LossKind.NFKC in causes:
         text = unicodedata.normalize("NFKD", text)
-    elif Cause.NFC in causes or Cause.ACCENTS in causes:
+    elif LossKind.NFC in causes or LossKind.ACCENTS in causes:
         text = unicodedata.normalize("NFD", text)
-    if Cause.ACCENTS in causes:
+    if LossKind.ACCENTS in causes:
         text = _MARKS.sub("", text)
-    if Cause.CASING in causes:
+    if LossKind.CASING in causes:
         text = text.casefold()
-    return _WHITE_SPACE.sub("", text) if Cause.WHITESPACE in causes else text
+    return _WHITE_SPACE.sub("", text) if LossKind.WHITESPACE in causes else text
 
 
-def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
+def _named(text: str, back: str, causes: Sequence[LossKind]) -> tuple[LossKind, ...]:
     """Add the normal form of ``back``; nothing if ``back`` gained accents or controls."""
     names = []
     for cause in causes:
-        name: Cause | None = cause
-        if cause == Cause.NFC:
+        name: LossKind | None = cause
+        if cause == LossKind.NFC:
             name = _normal_form(back, "NFC", "NFD")
-        elif cause == Cause.NFKC:
+        elif cause == LossKind.NFKC:
             name = _normal_form(back, "NFKC", "NFKD")
-        elif cause == Cause.CONTROL:
+        elif cause == LossKind.CONTROL:
             name = cause if _matched_chars(_CONTROL, back) < _matched_chars(_CONTROL, text) else None
-        elif cause == Cause.ACCENTS:
+        elif cause == LossKind.ACCENTS:
             name = cause if _marks(back) < _marks(text) else None
         if name is None:
             return ()
@@ -107,8 +107,8 @@ def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
     return tuple(names)
 
 
-def _normal_form(back: str, *forms: Form) -> Cause | None:
-    return next((Cause(form.lower()) for form in forms if unicodedata.is_normalized(form, back)), None)
+def _normal_form(back: str, *forms: Form) -> LossKind | None:
+    return next((LossKind(form.lower()) for form in forms if unicodedata.is_normalized(form, back)), None)
 
 
 def _matched_chars(pattern: regex.Pattern[str], text: str) -> int:

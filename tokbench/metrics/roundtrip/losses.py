@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.metric import LossSummary
-from tokbench.metrics.roundtrip.causes import Cause, LossContext
-from tokbench.metrics.roundtrip.compare import TextDifference, compare
+from tokbench.metrics.roundtrip.causes import LossContext, LossKind
+from tokbench.metrics.roundtrip.compare import LossFinding, compare
 from tokbench.results.blocks import LossCause, LossExample
 from tokbench.tokenizers.contract import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
 
@@ -35,11 +35,11 @@ class Example(NamedTuple):
 class Losses(NamedTuple):
     """Lossy documents."""
 
-    by_cause: Counter[Cause]
+    by_cause: Counter[LossKind]
     """By the first difference."""
-    taking_part: Counter[Cause]
+    taking_part: Counter[LossKind]
     """By each cause in a document."""
-    first: dict[Cause, Example]
+    first: dict[LossKind, Example]
 
     def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
         first = dict(self.first)
@@ -57,7 +57,7 @@ class Losses(NamedTuple):
                 taking_part=self.taking_part[cause],
                 first=self.first[cause].shown() if cause in self.first else None,
             )
-            for cause in Cause
+            for cause in LossKind
             if self.taking_part[cause]
         ]
         return LossSummary(self.by_cause.total(), min(self.first.values()).shown(), causes)
@@ -98,7 +98,7 @@ def _data(encoded: EncodedShard, k: int, ids: NDArray[np.uint32]) -> bytes | Non
     return b"".join(map(tokenizer.token_bytes, ids.tolist())).removeprefix(prefix)
 
 
-def _example(encoded: EncodedShard, k: int, difference: TextDifference) -> Example:
+def _example(encoded: EncodedShard, k: int, difference: LossFinding) -> Example:
     start, end = max(0, difference.position - _BEFORE), difference.position + _AFTER
     return Example(
         group=encoded.shard.group,

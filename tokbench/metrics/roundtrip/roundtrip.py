@@ -14,7 +14,7 @@ from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import LossSummary, Measured, Metric, NotApplicable, Role
 from tokbench.measuring.sums import SummedMetric, Sums
-from tokbench.metrics.roundtrip.causes import Cause
+from tokbench.metrics.roundtrip.causes import LossKind
 from tokbench.metrics.roundtrip.losses import Losses, find_losses
 from tokbench.results.blocks import MOST_LOST
 from tokbench.tokenizers.contract import HasUnknown
@@ -27,41 +27,41 @@ _ORDER: Final = (
 )
 _FIRST: Final = "loss_unknown"
 
-LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
-    "loss_unknown": ((Cause.UNKNOWN,), "text was replaced by the unknown token", ""),
+LOSSES: Final[dict[str, tuple[tuple[LossKind, ...], str, str]]] = {
+    "loss_unknown": ((LossKind.UNKNOWN,), "text was replaced by the unknown token", ""),
     "loss_normalization": (
-        (Cause.NFC, Cause.NFD, Cause.NFKC, Cause.NFKD),
+        (LossKind.NFC, LossKind.NFD, LossKind.NFKC, LossKind.NFKD),
         "the text was changed to a Unicode normal form",
         "The losses in the report name the form: NFC, NFD, NFKC or NFKD.",
     ),
     "loss_whitespace": (
-        (Cause.WHITESPACE,),
+        (LossKind.WHITESPACE,),
         "white space was added, removed, collapsed or replaced",
         "This includes a dummy prefix that decoding does not remove, and U+2581 decoded as a space.",
     ),
-    "loss_casing": ((Cause.CASING,), "the case of letters was changed", ""),
-    "loss_accents": ((Cause.ACCENTS,), "nonspacing marks were removed", ""),
+    "loss_casing": ((LossKind.CASING,), "the case of letters was changed", ""),
+    "loss_accents": ((LossKind.ACCENTS,), "nonspacing marks were removed", ""),
     "loss_control": (
-        (Cause.CONTROL,),
+        (LossKind.CONTROL,),
         "control, format, private-use or unassigned characters were removed",
         "A U+FFFD of the text counts among them.",
     ),
     "loss_invalid_bytes": (
-        (Cause.INVALID_BYTES,),
+        (LossKind.INVALID_BYTES,),
         "text was replaced by U+FFFD",
         "Documents with a lone surrogate are among them.",
     ),
     "loss_special_token": (
-        (Cause.SPECIAL_TOKEN,),
+        (LossKind.SPECIAL_TOKEN,),
         "text that spells a special token was lost",
         "Names of special tokens are those that the tokenizer lists, and common ones such as <s> and <|…|>.",
     ),
     "loss_decoder": (
-        (Cause.DECODER,),
+        (LossKind.DECODER,),
         "the bytes of the ids are the bytes of the text, but decode returns another text",
         "",
     ),
-    "loss_other": ((Cause.OTHER,), "none of the other causes explains it", ""),
+    "loss_other": ((LossKind.OTHER,), "none of the other causes explains it", ""),
 }
 """By metric: causes, formula, remark."""
 

@@ -13,7 +13,7 @@ from tokbench.report.document import (
     Paragraph,
     Row,
     Section,
-    State,
+    StateWord,
     Table,
     TextCell,
     names_line,
@@ -125,7 +125,7 @@ def _tables(section: ProblemSection) -> list[Node]:
 
 
 def _state(state: str) -> TextCell:
-    return TextCell(line=State(state, bad=state in _BAD))
+    return TextCell(line=StateWord(state, bad=state in _BAD))
 
 
 def _names(names: Sequence[str]) -> TextCell:

@@ -23,7 +23,7 @@ class IdDifference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class TokenizerDifference:
     """A tokenizer with other ids than its reference, in one group."""
 
     tokenizer: str
@@ -46,4 +46,4 @@ class Difference:
     """Why it could not be shown; empty if it is."""
 
 
-DIFFERENCES: Final[BlockType[list[Difference]]] = BlockType(study="same_ids", kind=list[Difference])
+DIFFERENCES: Final[BlockType[list[TokenizerDifference]]] = BlockType(study="same_ids", kind=list[TokenizerDifference])

@@ -16,7 +16,7 @@ from tokbench.measuring.plan import Plan, RunTokenizer
 from tokbench.measuring.study import AskedJobs, Outcome, StudyContext, cell_of, without_interval
 from tokbench.measuring.sums import Sums
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.studies.same_ids.block import Difference, IdDifference
+from tokbench.studies.same_ids.block import IdDifference, TokenizerDifference
 from tokbench.studies.same_ids.metric import SAME_COUNTS, SAME_IDS, HashedGroup
 from tokbench.tokenizers.batch import count_batch
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer, only_counts
@@ -142,7 +142,7 @@ def _cells(
 
 def _differences(
     context: StudyContext, references: Mapping[str, str], compared: Mapping[Place, Compared]
-) -> Iterator[Difference]:
+) -> Iterator[TokenizerDifference]:
     differing = {place: found for place, found in compared.items() if found.first >= 0}
     documents = _documents(context.plan, {(*place[1:], found.first) for place, found in differing.items()})
     jobs = {}
@@ -154,7 +154,7 @@ def _differences(
     for place, job in jobs.items():
         name, corpus, group = place
         found, shown = differing[place], answers[id(job)]
-        yield Difference(
+        yield TokenizerDifference(
             tokenizer=name,
             same_as=references[name],
             corpus=corpus,

@@ -12,7 +12,7 @@ from tokbench.report.escaping import cut
 from tokbench.report.section import SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
-from tokbench.studies.same_ids.block import DIFFERENCES, Difference
+from tokbench.studies.same_ids.block import DIFFERENCES, TokenizerDifference
 from tokbench.studies.same_ids.metric import SAME_COUNTS, SAME_IDS
 
 _COLUMNS = (
@@ -43,7 +43,7 @@ def same_ids_document(tables: CellTables) -> Section | None:
     return Section("same-ids", "Same ids", nodes)
 
 
-def _row(entry: Difference) -> Row:
+def _row(entry: TokenizerDifference) -> Row:
     first = entry.first
     position = f"{first.position:,}" if first else "unknown"
     counts = f"{entry.documents:,}", f"{entry.compared:,}"
@@ -53,7 +53,7 @@ def _row(entry: Difference) -> Row:
     return Row([entry.tokenizer, entry.same_as, entry.corpus, entry.group, *counts, origin, position, *excerpts])
 
 
-def _expected_and_got(entry: Difference) -> list[str]:
+def _expected_and_got(entry: TokenizerDifference) -> list[str]:
     """Return the tokens of the first document that differs, as expected and as they are, made visible."""
     first = entry.first
     return [_tokens(first.expected if first else ()), _tokens(first.got if first else ())]
@@ -87,7 +87,7 @@ def _compared(tables: CellTables, name: str) -> str:
     return "counts" if tables.tokenizer(name).only_counts else "ids"
 
 
-def _differences(tables: CellTables) -> list[Difference]:
+def _differences(tables: CellTables) -> list[TokenizerDifference]:
     return tables.results.studies.get(DIFFERENCES) or []
 
 

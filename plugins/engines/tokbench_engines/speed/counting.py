@@ -1,6 +1,7 @@
-"""The timed metric ``counting``: the speed of counting tokens, by encoding where an engine has no count.
+"""Timed metrics beside ``speed``, because a text that was just encoded may be in a cache.
 
-Separate from ``speed``, because a text that was just encoded may be in a cache.
+``counting`` is the speed of counting tokens, by encoding where an engine has no count; ``appending`` is the time until
+an engine knows the ids of a text that grows.
 """
 
 from __future__ import annotations
@@ -43,11 +44,63 @@ class Counting(Speed):
     as_lists = False
 
 
-SPEC: Final = MetricFamily(
-    name="counting",
-    summary="MB/s of counting tokens, which engines without ids can do, too",
-    values=(COUNT, COUNT_RATIO),
-    study="speed",
-    make=Counting,
-    options=Speed.options,
+STEPS: Final = 16
+
+APPENDS: Final = Metric("appends_per_s", "appends/s", "higher", label="appends").means(
+    "median over rounds of appends / seconds",
+    f"Appends per second: a text of at most 4,096 characters grows in {STEPS} equal steps, and the engine encodes all "
+    "of it after each. One thread, warm engine, unseen text. An engine that caches what it has encoded is fast here; "
+    "`append_p99` says how many ids at the end change.",
+)
+APPENDS_RATIO: Final = Metric("appends_ratio", "x", "higher", label="appends, reference = 1").means(
+    "median over rounds of appends/s / appends/s of the reference in the same round",
+    "Appends per second relative to the reference of `encode_ratio`.",
+)
+
+
+def grown(text: str) -> list[str]:
+    """Return a text after each append; a shorter one has fewer.
+
+    >>> grown("abc"), len(grown("a" * 100)), grown("a" * 100)[0]
+    (['a', 'ab', 'abc'], 16, 'aaaaaa')
+    """
+    steps = min(STEPS, len(text))
+    return [text[: len(text) * k // steps] for k in range(1, steps + 1)]
+
+
+class _Appended(Raced):
+    once: ClassVar[str] = APPENDS.id
+    returns = "lists"
+
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
+        texts = [so_far for text in part.texts for so_far in grown(text)]
+        yield self.once, lambda: list(map(self.tokenizer.encode, texts))
+
+    def amount(self, part: TimedSlice) -> float:
+        return sum(min(STEPS, len(text)) for text in part.texts)
+
+
+class Appending(Speed):
+    """The timed metric of texts that grow."""
+
+    name = "appending"
+    values = (APPENDS,)
+    ratio = APPENDS_RATIO
+    raced = _Appended
+    as_lists = False
+
+
+SPECS: Final = tuple(
+    MetricFamily(
+        name=kind.name,
+        summary=summary,
+        values=(*kind.values, kind.ratio),
+        study="speed",
+        make=kind,
+        options=Speed.options,
+    )
+    for kind, summary in (
+        (Counting, "MB/s of counting tokens, which engines without ids can do, too"),
+        (Appending, "appends per second to a text whose ids are all needed after each append"),
+    )
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -11,26 +10,9 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.token_counts import add_counts
 from tokbench.plugin import HasTokenBytes, Tokenizer
-from tokbench.plugin.metrics import (
-    TOKEN_PLACES,
-    WHOLE,
-    CorpusOutcome,
-    CorpusStates,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    PairMatrix,
-    SummedMetric,
-    Sums,
-)
+from tokbench.plugin import metrics as m
 from tokbench_research.document_sample import DocumentSample, hashes_of
-from tokbench_research.pairs import Numbers, PairPlace, Pairs
-
-_F1: Final = "boundary_agreement"
-_TOKENS: Final = "token_overlap"
-_VOCABULARY: Final = "vocabulary_overlap"
+from tokbench_research.pairs import Numbers, pair_means
 
 _SKETCH: Final = 1 << 13
 """Hashes kept of a vocabulary, for an error of at most 0.6 points."""
@@ -38,11 +20,12 @@ _SKETCH: Final = 1 << 13
 _LARGEST: Final = 1 << 20
 
 _NO_BYTES: Final = "a tokenizer of the pair does not list the bytes of its tokens"
-_MEAN: Final = "it is a mean over pairs of tokenizers; agreement.csv has the interval of each pair"
+_MEAN: Final = "it is a mean over pairs of tokenizers"
+_ALONE: Final = m.NotApplicable("no other tokenizer to compare with")
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
 
 
-def _boundaries(encoded: EncodedShard) -> DocumentSample:
+def _boundaries(encoded: m.EncodedShard) -> DocumentSample:
     """Keep a bit for each byte, set where a token begins inside a document; marked where tokens could be aligned."""
     shard = encoded.shard
     starts = np.zeros(shard.total_bytes + 1, dtype=np.uint8)
@@ -53,16 +36,6 @@ def _boundaries(encoded: EncodedShard) -> DocumentSample:
         return np.packbits(starts[shard.byte_offsets[number] : shard.byte_offsets[number + 1]])
 
     return DocumentSample.of(shard, encoded.token_ends.aligned, bits)
-
-
-def _common(one: DocumentSample, other: DocumentSample) -> Sums:
-    both = one.marks & other.marks
-
-    def count(bits: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
-        return np.where(both, np.bincount(one.document, weights=_BITS[bits], minlength=len(both)), 0).astype(np.int64)
-
-    sums = Sums.by_key(one.keys, common=2 * count(one.data & other.data), all=count(one.data) + count(other.data))
-    return Sums(int(both.sum()), sums.columns, sums.units)
 
 
 class AgreementState(NamedTuple):
@@ -76,7 +49,7 @@ class AgreementState(NamedTuple):
     """The smallest hashes of all tokens, rising; empty if unknown."""
 
     @classmethod
-    def of(cls, encoded: EncodedShard) -> AgreementState:
+    def of(cls, encoded: m.EncodedShard) -> AgreementState:
         tokenizer = encoded.tokenizer
         tokens, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         if isinstance(tokenizer, HasTokenBytes):
@@ -90,22 +63,27 @@ class AgreementState(NamedTuple):
         counts = add_counts(self.tokens, self.counts, other.tokens, other.counts)
         return AgreementState(self.boundaries + other.boundaries, *counts, self.vocabulary)
 
-    def compared(self, other: AgreementState) -> Numbers:
-        sums = _common(self.boundaries, other.boundaries)
-        tokens = shared_counts(self, other) if len(self.tokens) and len(other.tokens) else None
-        entries = sketched_jaccard(self.vocabulary, other.vocabulary)
-        large = f"{_NO_BYTES}, or has more than {_LARGEST:,} of them"
-        return {
-            _F1: sums.share("common", "all"),
-            _TOKENS: NotApplicable(_NO_BYTES) if tokens is None else Measured(tokens, sums.documents),
-            _VOCABULARY: NotApplicable(large) if entries is None else Measured(entries, sums.documents),
-        }
-
 
 def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:
     if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST:
         return np.empty(0, dtype=np.uint64)
     return np.unique(hashes_of(filter(None, map(tokenizer.token_bytes, range(tokenizer.vocab_size)))))[:_SKETCH]
+
+
+def _compared(one: AgreementState, other: AgreementState) -> Numbers:
+    """Compare boundaries in documents that are aligned in both, then tokens, then vocabularies."""
+    both = one.boundaries.marks & other.boundaries.marks
+    kept, n = both[one.boundaries.document], int(both.sum())
+    bits, others = one.boundaries.data[kept], other.boundaries.data[kept]
+    common, total = 2 * _BITS[bits & others].sum(), _BITS[bits].sum() + _BITS[others].sum()
+    f1 = m.Measured(float(common / total), n) if total else m.NotApplicable("there are no boundaries")
+    tokens: m.Measured | m.NotApplicable = m.NotApplicable(_NO_BYTES)
+    if len(one.tokens) and len(other.tokens):
+        tokens = m.Measured(shared_counts(one, other), n)
+    entries = sketched_jaccard(one.vocabulary, other.vocabulary)
+    large = m.NotApplicable(f"{_NO_BYTES}, or has more than {_LARGEST:,} of them")
+    vocabulary = large if entries is None else m.Measured(entries, n)
+    return {"boundary_agreement": f1, "token_overlap": tokens, "vocabulary_overlap": vocabulary}
 
 
 def shared_counts(one: AgreementState, other: AgreementState) -> float:
@@ -136,55 +114,48 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> floa
     return float(both.mean())
 
 
-class AgreementMetric(SummedMetric):
+class AgreementMetric(m.SummedMetric):
     """The corpus metric."""
 
-    def map(self, encoded: EncodedShard) -> AgreementState:
+    def map(self, encoded: m.EncodedShard) -> AgreementState:
         return AgreementState.of(encoded)
 
-    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
-        matrices: list[PairMatrix] = []
-        for group in [*states.groups, WHOLE]:
+    def finish_corpus(self, states: m.CorpusStates) -> m.CorpusOutcome:
+        values: dict[tuple[str, str], Numbers] = {}
+        for group in [*states.groups, m.WHOLE]:
             known = {name: state for name in states.tokenizers if (state := states.merged(name, group))}
-            pairs = Pairs.of(known, AgreementState.compared)
-            place = PairPlace(states.corpus, "tokenizers", group)
-            for value in VALUES:
-                matrices += pairs.matrix(value.id, place, [1.0] * len(known))
+            means = pair_means(known, _compared)
             for name in states.tokenizers:
-                values[name, group] = {value.id: pairs.mean(value.id, name) for value in VALUES}
-        return CorpusOutcome(values, matrices=matrices)
+                values[name, group] = {value.id: means.get(name, {}).get(value.id, _ALONE) for value in SPEC.values}
+        return m.CorpusOutcome(values)
 
 
-_PAIRS: Final = "The value of a tokenizer is the mean over the others of the run; agreement.csv has every pair."
-_PLACES: Final = (
-    "Boundaries are byte positions strictly inside documents. Only documents whose tokens could be aligned under "
-    f"both count, up to a megabyte of a group. {_PAIRS}"
+_PAIRS: Final = (
+    "The value of a tokenizer is the mean over the others of the run: with one other, as --only chooses, it is that of "
+    "the pair."
 )
+_value = partial(m.Metric, direction="none", no_interval=_MEAN, needs=(HasTokenBytes,))
 
-
-_value = partial(Metric, direction="none", no_interval=_MEAN, needs=(HasTokenBytes,))
-
-VALUES: Final = (
-    _value(_F1, "share of boundaries", label="boundaries shared (F1)", needs=TOKEN_PLACES).means(
-        "mean over the other tokenizers of 2 × boundaries of both / (boundaries of one + boundaries of the other)",
-        "Agreement of two tokenizers on where tokens end: 1 if they always cut at the same places, 0 if they never "
-        f"do. {_PLACES}",
-    ),
-    _value(_TOKENS, "share of tokens", label="tokens shared").means(
-        "mean over the other tokenizers of Σ over byte strings of min(p, q), p and q their shares of the tokens",
-        f"Part of the tokens of the text that two tokenizers have in common, weighted by frequency. {_PAIRS}",
-    ),
-    _value(_VOCABULARY, "share of entries", label="vocabulary shared").means(
-        "mean over the other tokenizers of byte strings in both vocabularies / byte strings in either",
-        "Jaccard index of two vocabularies, whatever the text; entries are compared by their bytes. A union of more "
-        f"than {_SKETCH:,} entries is estimated from a sample of that size (Broder 1997), to 0.6 points (standard "
-        f"error). {_PAIRS}",
-    ),
-)
-SPEC: Final = MetricFamily(
+SPEC: Final = m.MetricFamily(
     name="agreement",
-    summary="how alike two tokenizers cut the same text, and the part of their vocabularies in common, by pair",
+    summary="how alike two tokenizers cut the same text, and the part of their vocabularies in common",
     text=AgreementMetric,
-    values=VALUES,
+    values=(
+        _value("boundary_agreement", "share of boundaries", label="boundaries shared (F1)", needs=m.TOKEN_PLACES).means(
+            "mean over the other tokenizers of 2 × boundaries of both / (boundaries of one + boundaries of the other)",
+            "Agreement of two tokenizers on where tokens end: 1 if they always cut at the same places, 0 if they never "
+            "do. Boundaries are byte positions strictly inside documents. Only documents whose tokens could be aligned "
+            f"under both count, up to a megabyte of a group. {_PAIRS}",
+        ),
+        _value("token_overlap", "share of tokens", label="tokens shared").means(
+            "mean over the other tokenizers of Σ over byte strings of min(p, q), p and q their shares of the tokens",
+            f"Part of the tokens of the text that two tokenizers have in common, weighted by frequency. {_PAIRS}",
+        ),
+        _value("vocabulary_overlap", "share of entries", label="vocabulary shared").means(
+            "mean over the other tokenizers of byte strings in both vocabularies / byte strings in either",
+            "Jaccard index of two vocabularies, whatever the text; entries are compared by their bytes. A union of "
+            f"more than {_SKETCH:,} entries is estimated from a sample of that size (Broder 1997), to 0.6 points "
+            f"(standard error). {_PAIRS}",
+        ),
+    ),
 )

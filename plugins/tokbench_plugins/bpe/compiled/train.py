@@ -113,7 +113,7 @@ def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) ->
     return kept
 
 
-class Met(NamedTuple):
+class NeighbourCounts(NamedTuple):
     """Numbers of different neighbours."""
 
     lefts: Any
@@ -148,7 +148,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, met: A
                 rights += 1
             neighbour_counts[after, _RIGHT] += weight
             neighbour_counts[after, _RIGHT_AT] += 1
-    return Met(lefts, rights)
+    return NeighbourCounts(lefts, rights)
 
 
 @compiled
@@ -189,7 +189,7 @@ def _merge_row(text: Any, row: Any, made: Any, smallest: Any) -> None:
     text.widths[made] = text.widths[text.pairs[row, KEY] >> 32] + text.widths[text.pairs[row, KEY] & 0xFFFF_FFFF]
     beside = text.state[ARENA] + 2 * (last - start)  # behind all new positions
     end = seen = start
-    met = Met(0, 0)
+    met = NeighbourCounts(0, 0)
     for block in range(start, last, _TOGETHER):
         end = _replace(text, row, block, min(block + _TOGETHER, last), end, made)
         # The last one waits: the id to its right may be replaced with the next block.

@@ -15,7 +15,7 @@ from leaderboard.site import write_site
 
 from tokbench.foundation.errors import InputError
 
-REAL = Path(__file__).parents[1] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[3] / "leaderboard"
 
 SETTINGS = """\
 run:

@@ -11,7 +11,7 @@ from leaderboard.site import write_site
 
 pytestmark = pytest.mark.slow
 
-REAL = Path(__file__).parents[1] / "reports" / "leaderboard"
+REAL = Path(__file__).parents[3] / "leaderboard"
 
 
 @pytest.fixture(scope="module")

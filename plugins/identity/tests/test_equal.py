@@ -172,7 +172,9 @@ def test_random_patterns_are_decided_as_by_the_library():
     for _ in range(40):
         branches = ["".join(chosen.choices(PIECES, k=chosen.randint(1, 3))) for _ in range(3)]
         one, other = ("|".join([*(b for b in branches[k:] if regex.search(b, "") is None), r"[\s\S]"]) for k in (0, 1))
-        one, other = (pattern.removesuffix(r"|[\s\S]") if chosen.random() < 0.5 else pattern for pattern in (one, other))
+        one, other = (
+            pattern.removesuffix(r"|[\s\S]") if chosen.random() < 0.5 else pattern for pattern in (one, other)
+        )
         if any(
             regex.match(pattern, text) and not regex.match(pattern, text)[0]
             for pattern in (one, other)

@@ -99,7 +99,7 @@ def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST, *
     """
     tokenizer = tokenizer or load_named(name)
     model, wrong, _ = suspects(tokenizer)
-    noticed = _noticed(tokenizer, model, wrong)
+    noticed = _noticed(tokenizer, model, wrong, further=0 if decide else _FURTHER)
     same = _decided(Decider(tokenizer, model), wrong, noticed) if decide else {}
     cover = list(islice(_cover(noticed), most))
     shrunk = [_shrunk(text, [wrong[k] for k in new], model) for text, new in cover]
@@ -123,7 +123,7 @@ def _decided(decider: Decider, wrong: Sequence[Mutant], noticed: dict[str, set[i
     return same
 
 
-def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant]) -> dict[str, set[int]]:
+def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant], *, further: int) -> dict[str, set[int]]:
     """Return for each text the numbers of the wrong versions that it notices."""
     pieces = pieces_of([tokenizer])
     hints = list(dict.fromkeys(hint for mutant in wrong for hint in mutant.hints if len(hint) < 200))  # noqa: PLR2004
@@ -136,7 +136,7 @@ def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant]) -
         if ids == list(map(int, tokenizer.encode(text))):
             noticed[text] = {k for k, mutant in enumerate(wrong) if mutant.model.encode(text) != ids}
     left = set(range(len(wrong))) - {k for some in noticed.values() for k in some}
-    for text in joins(pieces, _FURTHER if left else 0, 2, 5, seed=3):
+    for text in joins(pieces, further if left else 0, 2, 5, seed=3):
         ids = model.encode(text)
         new = {k for k in left if wrong[k].model.encode(text) != ids}
         if new and ids == list(map(int, tokenizer.encode(text))):

@@ -22,7 +22,8 @@ def main(names: list[str]) -> None:
             continue
         kit = kits[name]
         chars = sum(len(text.text) for text in kit.texts)
-        sys.stdout.write(f"{name}: {kit.noticed} of {kit.mutants}, {kit.proved_same} same, by {len(kit.texts)} texts, {chars} characters\n")
+        noticed = f"{kit.noticed} of {kit.mutants - kit.proved_same}, and {kit.proved_same} are the same"
+        sys.stdout.write(f"{name}: {noticed}; {len(kit.texts)} texts, {chars} characters\n")
         sys.stdout.flush()
         Path(str(KITS)).write_bytes(pack(kits[key] for key in sorted(kits)))
 

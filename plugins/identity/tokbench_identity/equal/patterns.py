@@ -163,7 +163,9 @@ class _Classes:
         if len(sets) > _MOST_SETS:
             raise UndecidedError("too many sets of characters")
         spans = [_spans(one) for one in sets]
-        ends = sorted({0, len(every_code_point()), *_SURROGATES, *(end for some in spans for span in some for end in span)})
+        ends = sorted(
+            {0, len(every_code_point()), *_SURROGATES, *(end for some in spans for span in some for end in span)}
+        )
         bits = np.zeros(len(ends) - 1, dtype=np.int64)
         for number, some in enumerate(spans):
             for start, end in np.searchsorted(ends, some).tolist():

@@ -71,7 +71,7 @@ _FORMS: Final = (
 )
 
 
-_AT_PLACE: Final = 2_000
+_AT_PLACE: Final = 600
 
 _ENDS: Final = tuple(f"x{one}{other}x" for one in ("'s", "'S", "'ſ", "'t", "'ll", "'D") for other in ("'Re", "'ſ"))
 """Two contractions in a row: what does not take the first one takes another part of the second."""

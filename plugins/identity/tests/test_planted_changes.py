@@ -9,8 +9,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.progress import silent
+from tokbench_identity.causes import Cause
 from tokbench_identity.pins.check import check_lock
-from tokbench_identity.pins.explain import Cause
 from tokbench_identity.pins.lock import read_lock, write_lock
 from tokbench_identity.pins.pin import Request, pin
 
@@ -67,9 +67,9 @@ def nothing(_content):
 PLANTED = {
     swap_merges: ("merges: was", Cause.MERGES),
     split_digits: ("split: was", Cause.SPLIT),
-    normalize: ("normalization: was 'null', now '{\"type\": \"NFC\"}'", Cause.NORMALIZATION),
+    normalize: ("normalization: was 'null', now '{\"type\": \"NFC\"}'", Cause.NORMALIZER),
     add_space: ("normalization: was 'null', now", Cause.SPACE),
-    move_special: ("special tokens: <end> was 264, now 265", None),
+    move_special: ("special tokens: <end> is 264 when pinned, 265 now; <pad> is only now", None),
 }
 TEMPLATE = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
 NAMES = [plant.__name__ for plant in (nothing, *PLANTED)] + ["template"]

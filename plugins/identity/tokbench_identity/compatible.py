@@ -15,6 +15,7 @@ import numpy as np
 from tokbench import InputError, plugin
 from tokbench.command import load_named, texts_by_group
 from tokbench.plugin import Tokenizer
+from tokbench_identity.causes import changed_marks
 
 _SHOWN: Final = 3
 _NAMES: Final = "tokenizer_config.json"
@@ -145,6 +146,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
     if overlap.rewritten:
         undecided.append(f"{overlap.rewritten:,} documents: A and B read different bytes (normalizer, prefix space)")
     sizes = first.vocab_size, second.vocab_size
+    marks = [*changed_marks(*(getattr(tokenizer, "special_ids", {}) for tokenizer in loaded))]
     level = "mapping" if differing else "subset" if all(map(any, data)) else "none"
     if overlap.same_ids == overlap.documents and not differing:
         level = "same" if sizes[0] == sizes[1] else "padding"
@@ -154,9 +156,9 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
         different_ids=len(differing),
         examples=tuple(f"id {k}: {data[0][k]!r} and {data[1][k]!r}" for k in differing[:_SHOWN]),
         overlap=overlap,
-        special=tuple(_other_specials(first, second)),
+        special=tuple(some.between("in A", "in B") for some in marks),
         faults=(
-            *_renamed(first, second),
+            *(f"id {some.one} is {some.name} in A, {some.renamed} in B" for some in marks if some.renamed),
             *_other_roles(*roles),
             *(f"{side}: {fault}" for side, known in zip("AB", roles, strict=True) for fault in known.faults),
         ),
@@ -213,34 +215,6 @@ def _aligned(one: Sequence[int], other: Sequence[int]) -> Counter[str]:
     common = np.intersect1d(one, other)
     counts = zip(*(np.diff(np.searchsorted(np.unique(some), common)).tolist() for some in (one, other)), strict=True)
     return Counter(f"{'1' if a == 1 else 'n'}:{'1' if b == 1 else 'm' if a > 1 else 'n'}" for a, b in counts)
-
-
-def _renamed(first: Any, second: Any) -> Iterator[str]:
-    """Yield the ids that are special tokens in both, under other names: one model's end is another's pad."""
-    one, other = (_names(tokenizer) for tokenizer in (first, second))
-    for token_id in sorted(one.keys() & other.keys()):
-        if not one[token_id] & other[token_id]:
-            yield f"id {token_id} is {min(one[token_id])} in A, {min(other[token_id])} in B"
-
-
-def _names(tokenizer: Any) -> dict[int, set[str]]:
-    names: dict[int, set[str]] = {}
-    for name, token_id in getattr(tokenizer, "special_ids", {}).items():
-        names.setdefault(int(token_id), set()).add(name)
-    return names
-
-
-def _other_specials(first: Any, second: Any) -> Iterator[str]:
-    one, other = (getattr(tokenizer, "special_ids", {}) for tokenizer in (first, second))
-    names = {token_id: name for name, token_id in other.items()}
-    for name, token_id in sorted(one.items(), key=lambda item: int(item[1])):
-        if other.get(name, token_id) != token_id:
-            yield f"{name} is {token_id} in A, {other[name]} in B"
-        elif name not in other and token_id in names:
-            yield f"{token_id} is {name} in A, {names[token_id]} in B"
-    for side, some, others in (("A", one, other), ("B", other, one)):
-        if alone := sorted((some[name], name) for name in some.keys() - others.keys()):
-            yield f"only {side} has {', '.join(name for _, name in alone)}"
 
 
 class _Roles(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from tokbench import InputError
 from tokbench.command import load_named
 from tokbench.plugin import HasTokenBytes, Tokenizer
+from tokbench_identity.mutants.decide import NOT_FOUND, Decider
 from tokbench_identity.mutants.model import StageModel, model_of
 from tokbench_identity.mutants.pieces import joins, pieces_of, probe_texts
 from tokbench_identity.mutants.ways import Mutant, mutants
@@ -45,14 +46,21 @@ class Kit:
     mutants: int
     """Wrong versions that were tried."""
     unnoticed: tuple[str, ...]
-    """Those that no text was found for: they may be no mistakes with this vocabulary."""
+    """Those that no text was found for, and no proof that there is none."""
+    same: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Those that are no mistakes with this vocabulary, by the reason."""
     not_kept: int = 0
     """Those that a text was found for, which is not among these."""
 
     @property
     def noticed(self) -> int:
         """Return how many wrong versions the texts notice."""
-        return self.mutants - len(self.unnoticed) - self.not_kept
+        return self.mutants - self.proved_same - len(self.unnoticed) - self.not_kept
+
+    @property
+    def proved_same(self) -> int:
+        """Return how many give the ids of the tokenizer for every text."""
+        return sum(map(len, self.same.values()))
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON that any language reads."""
@@ -63,6 +71,7 @@ class Kit:
             "noticed": self.noticed,
             "texts": [text._asdict() for text in self.texts],
             "unnoticed": [*self.unnoticed],
+            "same": {reason: [*words] for reason, words in self.same.items()},
         }
 
 
@@ -81,8 +90,8 @@ def suspects(tokenizer: Tokenizer) -> Suspects:
     return Suspects(model, mutants(tokenizer, model, staged=staged), staged)
 
 
-def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST) -> Kit:
-    """Make the kit of a tokenizer.
+def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST, *, decide: bool = False) -> Kit:
+    """Make the kit of a tokenizer; ``decide`` takes minutes to find or to refute what few texts do not notice.
 
     >>> kit = make_kit("utf8_bytes", most=5)
     >>> len(kit.texts), kit.texts[0].ids == list(kit.texts[0].text.encode())
@@ -90,17 +99,31 @@ def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST) -
     """
     tokenizer = tokenizer or load_named(name)
     model, wrong, _ = suspects(tokenizer)
-    noticed = _noticed(tokenizer, model, wrong)
+    noticed = _noticed(tokenizer, model, wrong, further=0 if decide else _FURTHER)
+    same = _decided(Decider(tokenizer, model), wrong, noticed) if decide else {}
     cover = list(islice(_cover(noticed), most))
     shrunk = [_shrunk(text, [wrong[k] for k in new], model) for text, new in cover]
     texts = [_kit_text(tokenizer, model, text, wrong) for text in shrunk if text]
     ever = {k for some in noticed.values() for k in some}
     kept = {words for text in texts for words in text.notices}
+    kept.update(words for some in same.values() for words in some)
     unnoticed = tuple(str(mutant) for k, mutant in enumerate(wrong) if k not in ever and str(mutant) not in kept)
-    return Kit(name, tuple(texts), len(wrong), unnoticed, len(wrong) - len(unnoticed) - len(kept))
+    return Kit(name, tuple(texts), len(wrong), unnoticed, same, len(wrong) - len(unnoticed) - len(kept))
 
 
-def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant]) -> dict[str, set[int]]:
+def _decided(decider: Decider, wrong: Sequence[Mutant], noticed: dict[str, set[int]]) -> dict[str, tuple[str, ...]]:
+    """Add texts for what is not noticed yet; return what no text shows, by the reason."""
+    same: dict[str, tuple[str, ...]] = {}
+    for k in set(range(len(wrong))).difference(*noticed.values()):
+        reason, text = decider.decide(wrong[k])
+        if text:
+            noticed[text] = {j for j, mutant in enumerate(wrong) if decider.shows(mutant, text)}
+        elif reason != NOT_FOUND:
+            same[reason] = (*same.get(reason, ()), str(wrong[k]))
+    return same
+
+
+def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant], *, further: int) -> dict[str, set[int]]:
     """Return for each text the numbers of the wrong versions that it notices."""
     pieces = pieces_of([tokenizer])
     hints = list(dict.fromkeys(hint for mutant in wrong for hint in mutant.hints if len(hint) < 200))  # noqa: PLR2004
@@ -113,7 +136,7 @@ def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant]) -
         if ids == list(map(int, tokenizer.encode(text))):
             noticed[text] = {k for k, mutant in enumerate(wrong) if mutant.model.encode(text) != ids}
     left = set(range(len(wrong))) - {k for some in noticed.values() for k in some}
-    for text in joins(pieces, _FURTHER if left else 0, 2, 5, seed=3):
+    for text in joins(pieces, further if left else 0, 2, 5, seed=3):
         ids = model.encode(text)
         new = {k for k in left if wrong[k].model.encode(text) != ids}
         if new and ids == list(map(int, tokenizer.encode(text))):
@@ -182,7 +205,8 @@ def read_kit(content: Mapping[str, Any]) -> Kit:
             texts,
             content["mutants"],
             unnoticed,
-            content["mutants"] - content["noticed"] - len(unnoticed),
+            same := {reason: tuple(words) for reason, words in content.get("same", {}).items()},
+            content["mutants"] - content["noticed"] - len(unnoticed) - sum(map(len, same.values())),
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"not a kit of tokbench: {error!r}; write one with --write") from error
@@ -201,6 +225,7 @@ def _shipped() -> dict[str, Any]:
     content: dict[str, Any] = json.loads(lzma.decompress(KITS.read_bytes()))
     for kit in content["kits"].values():
         kit["unnoticed"] = [content["words"][k] for k in kit["unnoticed"]]
+        kit["same"] = {why: [content["words"][k] for k in some] for why, some in kit.get("same", {}).items()}
         for row in kit["texts"]:
             row["notices"] = [content["words"][k] for k in row["notices"]]
     return content
@@ -213,6 +238,7 @@ def pack(kits: Iterable[Kit]) -> bytes:
     for kit in kits:
         content = kit.content()
         content["unnoticed"] = [words.setdefault(some, len(words)) for some in kit.unnoticed]
+        content["same"] = {why: [words.setdefault(one, len(words)) for one in some] for why, some in kit.same.items()}
         for row in content["texts"]:
             row["notices"] = [words.setdefault(some, len(words)) for some in row["notices"]]
         names[kit.name] = kit.name

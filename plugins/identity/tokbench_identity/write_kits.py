@@ -16,13 +16,14 @@ def main(names: list[str]) -> None:
     kits: dict[str, Kit] = {name: kit_of(name) for name in shipped_names()}
     for name in names or catalogue(load_registry()):
         try:
-            kits[name] = make_kit(name)
+            kits[name] = make_kit(name, decide=True)
         except TokbenchError as error:
             sys.stdout.write(f"{name}: {error}\n")
             continue
         kit = kits[name]
         chars = sum(len(text.text) for text in kit.texts)
-        sys.stdout.write(f"{name}: {kit.noticed} of {kit.mutants} by {len(kit.texts)} texts, {chars} characters\n")
+        noticed = f"{kit.noticed} of {kit.mutants - kit.proved_same}, and {kit.proved_same} are the same"
+        sys.stdout.write(f"{name}: {noticed}; {len(kit.texts)} texts, {chars} characters\n")
         sys.stdout.flush()
         Path(str(KITS)).write_bytes(pack(kits[key] for key in sorted(kits)))
 

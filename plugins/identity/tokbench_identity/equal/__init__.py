@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import pickle
 import time
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
-from typing import Any, Final, Literal, cast
+from itertools import islice
+from typing import Final, Literal
 
 import numpy as np
 
 from tokbench.command import load_named
-from tokbench.plugin import HasTokenBytes, HasUnknown, Tokenizer, encode_batch
+from tokbench.plugin import Tokenizer, encode_batch
+from tokbench_identity.causes import Cause, pieces_of_ids, shown, why
 from tokbench_identity.equal.probes import probes
 from tokbench_identity.equal.recipe import Difference, compare_recipes, read_recipe
 
 _BATCH: Final = 20_000
 _SHRUNK: Final = 20
-_FORMS: Final = ("NFC", "NFD", "NFKC", "NFKD")
-
-Cause = Literal["normalizer", "prefix space", "split", "merges", "token", "ids", "unknown token", "added tokens"]
 
 
 @dataclass(frozen=True)
@@ -120,60 +117,7 @@ def _shrunk(pair: Sequence[Tokenizer], text: str) -> str:
 
 def _explained(pair: Sequence[Tokenizer], text: str, differences: Sequence[Difference]) -> Counterexample:
     one, other = (list(map(int, tokenizer.encode(text))) for tokenizer in pair)
-    data = [_pieces(tokenizer, ids) for tokenizer, ids in zip(pair, (one, other), strict=True)]
-    cause, why = _cause(pair, text, data, differences)
-    for name, tokenizer, ids in zip("AB", pair, (one, other), strict=True):
-        if isinstance(tokenizer, HasUnknown) and tokenizer.unk_id in ids:
-            cause, why = "unknown token", f"{name} does not know all of it"
-    a, b = ([_shown(piece) for piece in pieces] for pieces in data)
+    a, b = ([*map(shown, pieces_of_ids(*some))] for some in zip(pair, (one, other), strict=True))
+    cause, words = why(pair, text, {some.stage: some.text for some in reversed(differences)})
     # All code points are tried first.
-    return Counterexample(text, (one, other), (a, b), cause, why, shortest=len(text) <= 2)  # noqa: PLR2004
-
-
-def _pieces(tokenizer: Any, ids: Sequence[int]) -> list[bytes]:
-    if isinstance(tokenizer, HasTokenBytes):
-        return [tokenizer.token_bytes(token_id) for token_id in ids]
-    return [tokenizer.decode([token_id]).encode() for token_id in ids]
-
-
-def _shown(data: bytes) -> str:
-    return data.decode("utf-8", "backslashreplace")
-
-
-def _cause(
-    pair: Sequence[Tokenizer], text: str, data: Sequence[list[bytes]], differences: Sequence[Difference]
-) -> tuple[Cause, str]:
-    one, other = (b"".join(pieces) for pieces in data)
-    for name, longer, shorter in (("A", one, other), ("B", other, one)):
-        if longer == b" " + shorter:
-            return "prefix space", f"{name} puts a space before a text"
-    if one != other:
-        return "normalizer", f"A {_read_as(text, one)}; B {_read_as(text, other)}"
-    if data[0] == data[1]:
-        return "ids", "the same pieces have different ids"
-    for name, pieces, tokenizer in zip("AB", data, reversed(pair), strict=True):
-        if lacking := {*pieces}.difference(_pieces(tokenizer, range(tokenizer.vocab_size))):
-            return "token", f"only {name} has {_shown(min(lacking))!r}"
-    stages = {one.stage: one.text for one in reversed(differences)}
-    known = stages.keys() & {"added tokens", "split", "merges"}
-    if len(known) == 1:
-        [stage] = known
-        return cast("Cause", stage), stages[stage]
-    return _likely(data)
-
-
-def _read_as(text: str, surface: bytes) -> str:
-    if surface == text.encode():
-        return "leaves the text as it is"
-    form = next((form for form in _FORMS if unicodedata.normalize(form, text).encode() == surface), None)
-    return f"makes {form} of it" if form else f"reads {_shown(surface)!r}"
-
-
-def _likely(data: Sequence[list[bytes]]) -> tuple[Cause, str]:
-    """Judge by the cuts that only one has: merges cut between letters, a split elsewhere."""
-    surface = b"".join(data[0])
-    for at in {*accumulate(map(len, data[0]))} ^ {*accumulate(map(len, data[1]))}:
-        around = surface[:at].decode(errors="replace")[-1], surface[at:].decode(errors="replace")[0]
-        if all(char.isalpha() or char == "\ufffd" for char in around):
-            return "merges", "likely: inside a word"
-    return "split", "likely: no letters are at both sides of the other cuts"
+    return Counterexample(text, (one, other), (a, b), cause, words, shortest=len(text) <= 2)  # noqa: PLR2004

@@ -8,7 +8,7 @@ are covered by the finitely many states of two machines that read the same text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import inf
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,8 @@ _ASCII: Final = 0x80
 _INNER: Final = bytes(range(0x80, 0xC0))
 """The bytes of UTF-8 that begin no character."""
 
+_SURROGATES: Final = (0xD800, 0xE000)
+
 _MOST_SETS: Final = 62
 _MOST_STATES: Final = 200_000
 _LOOKED_AT: Final = 400
@@ -34,7 +36,7 @@ _SET: Final = (
 )
 # Only after \s++ all engines agree that $ is the end of the text.
 _TOKEN: Final = regex.compile(
-    rf"(?P<set>{_SET})|\(\?(?P<look>[!=])(?P<ahead>{_SET})\)|\(\?(?P<group>i|-i|):|(?P<close>\))|(?P<or>\|)"
+    rf"(?P<set>{_SET})|\(\?(?P<look>[!=])(?P<ahead>{_SET})(?:\+|\{{1(?:,\d*)?\}})?\)|\(\?(?P<group>i|-i|):|(?P<close>\))|(?P<or>\|)"
     r"|(?P<repeat>[?*+]|\{(?P<least>\d+)(?P<to>,(?P<most>\d*))?\})(?P<how>[?+]?)|(?P<end>(?<=\\s\+\+)\$)|(?P<other>.)",
     regex.DOTALL,
 )
@@ -47,10 +49,11 @@ class UndecidedError(Exception):
 def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None) -> list[str]:
     r"""Return some shortest texts that two patterns cut differently; none if there are none.
 
-    With ``tokens`` a cut that no token can cross is no difference: merges would not cross it either.
+    What lies between two matches is a chunk, too. With ``tokens`` a cut that no token can cross is no difference:
+    merges would not cross it either.
 
     Raises:
-        UndecidedError: a pattern leaves gaps, or has a lookbehind, a group that is captured, or the like.
+        UndecidedError: a pattern has a lookbehind, a group that is captured, or the like.
 
     >>> compare_patterns(r"\s+(?!\S)|\s+|\S+", r"\s++$|\s+(?!\S)|\s|\S++")
     []
@@ -60,7 +63,7 @@ def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None
     []
     """
     sets: dict[str, int] = {}
-    trees = [_tree(_TOKEN.finditer(pattern), sets) for pattern in (one, other)]
+    trees = [_whole(_tree(_TOKEN.finditer(pattern), sets), sets) for pattern in (one, other)]
     classes = _Classes(list(sets))
     machines = [_Machine(tree, classes) for tree in trees]
     crossing = None if tokens is None else _Crossing(tokens, classes)
@@ -68,7 +71,7 @@ def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None
 
 
 class _Node(NamedTuple):
-    """A part of a pattern: a set to read, or to look at; the end of a text; alternatives; or a repeated part."""
+    """A part of a pattern: a set to read, or to look at; the end of a text or a gap; alternatives; a repetition."""
 
     kind: str
     set: int = 0
@@ -86,6 +89,8 @@ class _Node(NamedTuple):
         if self.least:
             return [more]
         if self.kind == "possessive":
+            if self.branches[0][0].kind != "read":
+                raise UndecidedError("a possessive group")
             return [more, (_Node("unless", self.set),)]
         return [(), more] if self.kind == "lazy" else [more, ()]
 
@@ -120,10 +125,21 @@ def _tree(tokens: Iterator[Any], sets: dict[str, int], flags: str = "") -> _Node
     return _Node("any", branches=tuple(map(tuple, branches)))
 
 
+def _whole(tree: _Node, sets: dict[str, int]) -> _Node:
+    """Return the tree of a whole pattern: after it no part of a branch has to give back; what it skips is a gap."""
+    branches = [branch for branch in tree.branches if branch]
+    ended = [
+        (*branch[:-1], branch[-1]._replace(kind={"possessive": "greedy"}.get(branch[-1].kind, branch[-1].kind)))
+        for branch in branches
+    ]
+    if len(branches) < len(tree.branches):
+        raise UndecidedError("it matches empty text")
+    gap = (_Node("read", sets.setdefault(r"(?:[\s\S])", len(sets))), _Node("gap"))
+    return tree._replace(branches=(*ended, gap))
+
+
 def _repeated(node: _Node, token: Any) -> _Node:
     kind = {"": "greedy", "?": "lazy", "+": "possessive"}[token["how"]]
-    if kind == "possessive" and node.kind != "read":
-        raise UndecidedError("a possessive group")
     least = int(token["least"] or token["repeat"] == "+")
     most = "1" if token["repeat"] == "?" else token["most"] if token["to"] else token["least"]
     return _Node(kind, node.set, ((node,),), least, int(most) if most else inf)
@@ -135,18 +151,29 @@ def every_code_point() -> str:
     return "".join(map(chr, range(0x110000)))
 
 
+@lru_cache(1_000)
+def _spans(one: str) -> list[tuple[int, int]]:
+    return [match.span() for match in regex.finditer(f"{one}+", every_code_point())]
+
+
 class _Classes:
     """The code points that no set treats apart, by number."""
 
     def __init__(self, sets: Sequence[str]) -> None:
         if len(sets) > _MOST_SETS:
             raise UndecidedError("too many sets of characters")
-        bits = np.zeros(len(every_code_point()), dtype=np.int64)
-        for number, one in enumerate(sets):
-            for match in regex.finditer(f"{one}+", every_code_point()):
-                bits[match.start() : match.end()] |= 1 << number
-        bits[0xD800:0xE000] = bits[0xE000]  # surrogates are in no text
-        members, self.of = np.unique(bits, return_inverse=True)
+        spans = [_spans(one) for one in sets]
+        ends = sorted(
+            {0, len(every_code_point()), *_SURROGATES, *(end for some in spans for span in some for end in span)}
+        )
+        bits = np.zeros(len(ends) - 1, dtype=np.int64)
+        for number, some in enumerate(spans):
+            for start, end in np.searchsorted(ends, some).tolist():
+                bits[start:end] |= 1 << number
+        first, after = np.searchsorted(ends, _SURROGATES).tolist()
+        bits[first:after] = bits[after]  # surrogates are in no text
+        members, numbers = np.unique(bits, return_inverse=True)
+        self.of = np.repeat(numbers, np.diff(ends))
         self.members: list[int] = members.tolist()
         """For each class a bit for each set that has it."""
 
@@ -170,18 +197,19 @@ class _Machine:
         self.reads = (_END, *range(len(classes.members)))
         self._members = [*classes.members, 0]  # the last one for the end
         self.step = cache(self._step)
-        self._check()
+        if any(self.step(self.start, read)[0] for read in self.reads):
+            raise UndecidedError("it matches empty text")
 
-    def _step(self, state: State, read: int) -> tuple[bool, State]:
-        """Return whether a match may end before this class, and the state after it."""
+    def _step(self, state: State, read: int) -> tuple[str, State]:
+        """Return whether a match or a gap may end before this class, or neither, and the state after it."""
         waiting, seen, after = [*reversed(state)], set[Thread](), list[Thread]()
         while waiting:
             thread = waiting.pop()
             if thread in seen:
                 continue
             seen.add(thread)
-            if not thread:
-                return True, tuple(after)
+            if not thread or thread[0].kind == "gap":
+                return "gap" if thread else "match", tuple(after)
             node, rest = thread[0], thread[1:]
             inside = bool(self._members[read] >> node.set & 1)
             if node.kind == "read":
@@ -190,22 +218,7 @@ class _Machine:
                 waiting += [rest] * {"unless": not inside, "if": inside, "end": read == _END}[node.kind]
             else:
                 waiting += [(*way, *rest) for way in reversed(node.ways())]
-        return False, tuple(after)
-
-    def _check(self) -> None:
-        """Raise an error unless some match begins wherever the last one ended."""
-        queue = [(self.start, False)]
-        seen = {*queue}
-        for state, had in queue:
-            for read in self.reads:
-                ends, after = self.step(state, read)
-                if ends and state == self.start:
-                    raise UndecidedError("it matches empty text")
-                if not (had or ends or after) and (state, read) != (self.start, _END):
-                    raise UndecidedError("it leaves gaps between its matches")
-                if after and (now := (after, had or ends)) not in seen:
-                    seen.add(now)
-                    queue.append(now)
+        return "", tuple(after)
 
 
 class _Run(NamedTuple):
@@ -214,18 +227,25 @@ class _Run(NamedTuple):
     state: State
     refuted_by: frozenset[State] = frozenset()
     """States of earlier matches that were preferred to the guessed end: if one of them matches, the guess is wrong."""
+    guess: str = ""
+    """What comes after a character of a gap: more of the gap, or a match."""
 
     def ways(self, machine: _Machine, read: int) -> Iterator[tuple[bool, _Run]]:
-        """Yield whether a match is guessed to end before this class, and the run after it."""
+        """Yield whether a chunk is guessed to end before this class, and the run after it."""
         older = [machine.step(state, read) for state in self.refuted_by]
         if any(ends for ends, _ in older):
             return
         kept = frozenset(state for _, state in older if state)
         ends, state = machine.step(self.state, read)
-        if state:
-            yield False, _Run(state, kept)
-        if ends:
-            yield True, _Run(machine.step(machine.start, read)[1], kept | {state} if state else kept)
+        if state and self.guess != "gap":
+            yield False, _Run(state, kept, self.guess)
+        if ends and self.guess in {"", ends}:
+            after = machine.step(machine.start, read)[1]
+            refuted_by = kept | {state} if state else kept
+            if ends == "match":
+                yield True, _Run(after, refuted_by)
+            else:
+                yield from ((then == "match", _Run(after, refuted_by, then)) for then in ("match", "gap"))
 
 
 class _Crossing:

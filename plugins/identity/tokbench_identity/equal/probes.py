@@ -12,7 +12,7 @@ import regex
 
 from tokbench.plugin import HasSpecialTokens, Tokenizer
 from tokbench_identity.equal.patterns import every_code_point
-from tokbench_identity.mutants.pieces import joins, pieces_of, texts_of
+from tokbench_identity.mutants.pieces import joins, over, pieces_of, texts_of
 
 _KINDS: Final = "aAzZ019 \n\r\t'.,-_/(\"!{<éßſİЖж中の한กमा़٣Ⅷ½\u0301\u200b\u200d\u00a0\u3000😀€\x00\x85\ue000\ufffd"
 """Characters of all kinds that splits and normalizers know: letters of several scripts, digits, marks, spaces."""
@@ -22,7 +22,6 @@ _LONGEST_RUN: Final = 130
 _MOST: Final = 100_000
 _JOINED: Final = 60_000
 _BRIDGED: Final = 8
-_AT_PLACE: Final = 2_000
 
 
 def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iterator[str]:
@@ -39,7 +38,7 @@ def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iter
     for texts in targeted:
         first = [*islice(texts, _MOST)]
         yield from first
-        yield from _over(first[:_BRIDGED], pieces)
+        yield from over(first[:_BRIDGED], pieces)
     yield from joins(pieces, _JOINED, most=4)
     for tokenizer in pair:
         yield from tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else ()
@@ -54,11 +53,3 @@ def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iter
     yield from (place.format(point) for place in _AROUND for point in points)
     chosen = random.Random(0)  # noqa: S311 - nothing secret
     yield from ("".join(chosen.choices(tokens, k=2)) for _ in range(_MOST if tokens else 0))
-
-
-def _over(texts: Sequence[str], pieces: list[str]) -> Iterator[str]:
-    """Yield texts with pieces at each place: tokens that cross the cut in which two splits differ."""
-    for text in texts:
-        for at in range(len(text) + 1):
-            yield from (f"{text[:at]}{piece}{text[at:]}" for piece in pieces)
-            yield from (f"{text[:at]}{joined}{text[at:]}" for joined in joins(pieces, _AT_PLACE, most=3))

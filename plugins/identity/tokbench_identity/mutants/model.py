@@ -44,15 +44,15 @@ class Merges:
 
     single: Mapping[Any, Sequence[int]]
     """The ids of bytes, or of characters."""
-    pairs: Mapping[tuple[int, int], tuple[int, int]]
+    pairs: Mapping[tuple[int, int], tuple[int, int]] | Changed
     """The rank and the id of what two neighbours become."""
     whole: Mapping[bytes, int] = field(default_factory=dict)
     """Chunks that are looked up first."""
     fallback: Sequence[int] = ()
     """The ids of bytes, for characters without one."""
     by_character: bool = False
-    choose: Callable[[Sequence[tuple[int, int]]], int] | None = None
-    """Chooses among (rank, place); the least by default."""
+    choose: Callable[[Sequence[tuple[int, int, int]]], tuple[int, int, int]] | None = None
+    """Chooses among (rank, place, id); the least by default."""
     longest: int = 0
     """Longer chunks, in bytes, are not merged."""
     made: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
@@ -69,15 +69,27 @@ class Merges:
         ids = [k for unit in (chunk if self.by_character else data) for k in self._unit(unit)]
         if self.longest and len(data) > self.longest:
             return ids
-        while found := [(self.pairs[pair][0], at) for at, pair in enumerate(pairwise(ids)) if pair in self.pairs]:
-            at = self.choose(found) if self.choose else min(found)[1]
-            ids[at : at + 2] = [self.pairs[ids[at], ids[at + 1]][1]]
+        get = self.pairs.get
+        while found := [(row[0], at, row[1]) for at, pair in enumerate(pairwise(ids)) if (row := get(pair))]:
+            _, at, made = self.choose(found) if self.choose else min(found)
+            ids[at : at + 2] = [made]
         return ids
 
     def _unit(self, unit: Any) -> Sequence[int]:
         if unit in self.single or not self.by_character:
             return self.single.get(unit, ())
         return [self.fallback[byte] for byte in unit.encode("utf-8", "replace")] if self.fallback else [0]
+
+
+class Changed:
+    """Some pairs with other ranks, or with none; all others as before."""
+
+    def __init__(self, pairs: Mapping[tuple[int, int], tuple[int, int]], changes: Mapping[Any, Any]) -> None:
+        self._pairs, self._changes = pairs, changes
+
+    def get(self, pair: tuple[int, int]) -> tuple[int, int] | None:
+        """Return the rank and the id of what two neighbours become."""
+        return self._changes[pair] if pair in self._changes else self._pairs.get(pair)
 
 
 @dataclass
@@ -183,9 +195,10 @@ def _candidates(tokenizer: Tokenizer) -> Iterator[StageModel]:
     merges = _merges(data, listed)
     added = _added(data, merges, special)
     told = split_steps(stages)
-    for normalize in (unchanged, _nfc, _no_escape, _spaced):
+    runs = {"\u2581" * len(token): k for k, token in enumerate(data) if len(token) > 1 and not token.strip(b" ")}
+    for normalize, further in ((unchanged, {}), (_nfc, {}), (_no_escape, {}), (_no_escape, runs), (_spaced, {})):
         for split in (told,) if told else _SPLITS:
-            yield StageModel(merges, normalize=normalize, split=split, added=added)
+            yield StageModel(merges, normalize=normalize, split=split, added={**added, **further})
 
 
 def _nfc(text: str) -> str:
@@ -219,9 +232,9 @@ def _merges(data: Sequence[bytes], listed: Sequence[Sequence[int]]) -> Merges:
         single = {byte: [ids[bytes([byte])]] for byte in range(_BYTES) if bytes([byte]) in ids}
         return Merges(single, pairs, looked_up)
     characters = {}
-    for token, k in ids.items():
+    for k, token in enumerate(data):
         text = token.decode(errors="ignore")
-        if len(text) == 1 and text.encode() == token and k >= first + _BYTES:
+        if len(text) == 1 and text.encode() == token and not first <= k < first + _BYTES:
             characters[text] = [k]
     return Merges(characters, pairs, looked_up, range(first, first + _BYTES), by_character=True)
 

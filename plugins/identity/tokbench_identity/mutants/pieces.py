@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -71,6 +71,8 @@ _FORMS: Final = (
 )
 
 
+_AT_PLACE: Final = 600
+
 _ENDS: Final = tuple(f"x{one}{other}x" for one in ("'s", "'S", "'ſ", "'t", "'ll", "'D") for other in ("'Re", "'ſ"))
 """Two contractions in a row: what does not take the first one takes another part of the second."""
 
@@ -128,6 +130,14 @@ def joins(pieces: list[str], count: int, least: int = 2, most: int = 5, seed: in
     """Yield texts of some pieces each, always the same."""
     chosen = random.Random(seed)  # noqa: S311 - nothing secret
     yield from ("".join(chosen.choices(pieces, k=chosen.randint(least, most))) for _ in range(count))
+
+
+def over(texts: Sequence[str], pieces: list[str]) -> Iterator[str]:
+    """Yield texts with pieces at each place: tokens that cross the cut in which two splits differ."""
+    for text in texts:
+        for at in range(len(text) + 1):
+            yield from (f"{text[:at]}{piece}{text[at:]}" for piece in pieces)
+            yield from (f"{text[:at]}{joined}{text[at:]}" for joined in joins(pieces, _AT_PLACE, most=3))
 
 
 def probe_texts() -> list[str]:

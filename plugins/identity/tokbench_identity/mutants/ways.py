@@ -6,15 +6,15 @@ import html
 import random
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import regex
 
 from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer
-from tokbench_identity.mutants.model import Merges, StageModel, Touched, unchanged
+from tokbench_identity.mutants.model import Changed, Merges, StageModel, Touched, unchanged
 from tokbench_identity.mutants.pieces import texts_of
 from tokbench_identity.mutants.splits import known_splits, wrong_splits
 
@@ -266,12 +266,10 @@ def _splits(model: StageModel) -> Iterator[Mutant]:
 def _merges(model: StageModel, merges: Merges) -> Iterator[Mutant]:
     fresh = partial(replace, merges, made={})
     ways = {
-        "pairs merged from the left, whatever their rank": fresh(choose=lambda found: found[0][1]),
-        "pairs merged from the right, whatever their rank": fresh(choose=lambda found: found[-1][1]),
-        "the rightmost of equal pairs first": fresh(
-            choose=lambda found: min(found, key=lambda one: (one[0], -one[1]))[1]
-        ),
-        "the last rank first": fresh(choose=lambda found: max(found)[1]),
+        "pairs merged from the left, whatever their rank": fresh(choose=lambda found: found[0]),
+        "pairs merged from the right, whatever their rank": fresh(choose=lambda found: found[-1]),
+        "the rightmost of equal pairs first": fresh(choose=lambda found: min(found, key=lambda one: (one[0], -one[1]))),
+        "the last rank first": fresh(choose=max),
         "no merges": fresh(pairs={}),
         **{f"chunks over {n} bytes not merged": fresh(longest=n) for n in (8, 16, 24, 32, 48, 64, 100, 128)},
     }
@@ -302,14 +300,14 @@ class _Dropped(dict):  # type: ignore[type-arg]
 
 def _made(merges: Merges) -> Iterator[tuple[bytes, int]]:
     data = {k: (unit.encode() if isinstance(unit, str) else bytes([unit])) for unit, [k] in merges.single.items()}
-    for (left, right), (_, made) in merges.pairs.items():
+    for (left, right), (_, made) in cast("Mapping[tuple[int, int], tuple[int, int]]", merges.pairs).items():
         data[made] = data[left] + data[right]
         yield data[made], made
 
 
 def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator[Mutant]:
     """Yield what lacks one merge, or has two merges in the other order."""
-    rows = [*merges.pairs.items()]
+    rows = [*cast("Mapping[tuple[int, int], tuple[int, int]]", merges.pairs).items()]
     after: dict[int, list[int]] = {}
     for at, ((left, _), _made_id) in enumerate(rows):
         after.setdefault(left, []).append(at)
@@ -317,7 +315,7 @@ def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator
     for at in _places(4, len(rows), _PLACES if model.split else 4 * _PLACES):
         (left, right), (rank, made) = rows[at]
         if text := _text(tokenizer, made):
-            lacking = {pair: row for pair, row in merges.pairs.items() if pair != (left, right)}
+            lacking = Changed(merges.pairs, {(left, right): None})
             wrong = Touched(merges, replace(merges, pairs=lacking, made={}), text.encode())
             hints = (text, f" {text.strip()}", *[other for other in texts if text in other][:3])
             yield Mutant("merges", f"without the one of {text!r}", replace(model, merging=wrong), hints)
@@ -327,7 +325,7 @@ def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator
         pair, (rank_2, made_2) = rows[later]
         text = f"{_text(tokenizer, left)}{_text(tokenizer, made_2)}"
         if _text(tokenizer, left) and _text(tokenizer, made_2):
-            swapped = {**merges.pairs, (left, right): (rank_2, made), pair: (rank, made_2)}
+            swapped = Changed(merges.pairs, {(left, right): (rank_2, made), pair: (rank, made_2)})
             wrong = Touched(merges, replace(merges, pairs=swapped, made={}), text.encode())
             words = f"{_text(tokenizer, made_2)!r} before {_text(tokenizer, made)!r}"
             yield Mutant("merges", words, replace(model, merging=wrong), (text, f" {text}"))

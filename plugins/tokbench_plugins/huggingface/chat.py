@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -37,8 +37,9 @@ class JinjaChat(NamedTuple):
     ) -> str:
         """Return the text of a conversation; ``reply`` opens the assistant's reply at the end."""
         try:
-            copied = json.loads(json.dumps([list(messages), tools]))  # a template may change what it is given
-            return _compiled(self.source).render(**self.variables(*copied, reply))
+            # A template may change what it is given.
+            copied, tools_copied = json.loads(json.dumps([list(messages), tools]))
+            return _compiled(self.source).render(**self.variables(copied, tools_copied, reply))
         except Exception as error:  # a template may raise anything
             raise ValueError(f"the chat template refuses the conversation: {error}") from error
 
@@ -96,7 +97,7 @@ def chat_environment(kind: type[_Kind]) -> _Kind:
     class Generation(jinja2.ext.Extension):
         """What is between the tags is the assistant's; the text is the same without them."""
 
-        tags: ClassVar[set[str]] = {"generation"}
+        tags = {"generation"}  # noqa: RUF012 - as Jinja's
 
         def parse(self, parser: Any) -> Any:
             next(parser.stream)

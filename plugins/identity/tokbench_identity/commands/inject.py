@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tokbench import InputError
 from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say
+
+if TYPE_CHECKING:
+    from tokbench_identity.inject.decide import Injection
 
 _KEYS: Final = (
     "transformers",
@@ -62,7 +65,7 @@ def inject(model: str | None, template: Path | None, marks: tuple[str, ...], cal
         slots = list(dict.fromkeys(one.slot for one in answer.verdicts))
         say(f"{answer.model}: {answer.marks} marks, {'its chat template' if answer.has_template else 'text alone'}")
         words = {one.key: one.words for one in CALLS}
-        rows = [(words[key], answer.verdict(key), *_cells(answer.of(key))) for key in _KEYS]
+        rows = [(words[key], answer.verdict(key), *_cells(answer, key)) for key in _KEYS]
         print_numbers(("call", "verdict", "shortest text", "in"), rows)
         for one in answer.of(call):
             say(f"{one.slot}: {f'forged by {one.text!r}, id {one.id}' if one.text is not None else one.reason}")
@@ -70,9 +73,7 @@ def inject(model: str | None, template: Path | None, marks: tuple[str, ...], cal
     sys.exit({"safe": 0, "forged": 1, "undecided": 3}[verdict])
 
 
-def _cells(verdicts: list) -> tuple[str, str]:
-    forged = [one for one in verdicts if one.text is not None]
-    if not forged:
-        return "", ""
-    shortest = min(forged, key=lambda one: len(one.text))
-    return repr(shortest.text), ", ".join(one.slot for one in forged)
+def _cells(answer: Injection, call: str) -> tuple[str, str]:
+    shortest = answer.shortest(call)
+    slots = ", ".join(one.slot for one in answer.of(call) if one.verdict == "forged")
+    return (repr(shortest.text), slots) if shortest else ("", "")

@@ -21,7 +21,7 @@ from tokbench_plugins.huggingface.chat import JinjaChat, jinja_chat
 from tokbench_plugins.huggingface.json import given_by_model, ordinary, steps
 
 _PER_CHARACTER: Final = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer", "Nmt"}
-_WRITTEN: Final = re.compile(r"<[|｜][^\s<>]{1,60}[|｜]>|\[/?[A-Z][A-Z_]+\]")
+_WRITTEN: Final = re.compile(r"<[|\uff5c][^\s<>]{1,60}[|\uff5c]>|\[/?[A-Z][A-Z_]+\]")
 
 
 _EMPTY: Final = (("bos_token", ""), ("eos_token", ""))
@@ -120,7 +120,8 @@ class Model:
             elif kind == "Replace" and pattern.get("String"):
                 machines.append(Replaced(pattern["String"], step["content"]))
             elif kind == "Strip":
-                machines += [LeftStripped()] * step["strip_left"] + [RightStripped()] * step["strip_right"]
+                machines += [LeftStripped()] * step["strip_left"]
+                machines += [RightStripped()] * step["strip_right"]
             elif kind != "Prepend":
                 undecided = f"its normalizer {kind} is not followed"
         normal = self._engine(CALLS[0]).normalizer

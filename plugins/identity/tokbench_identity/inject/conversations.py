@@ -43,18 +43,16 @@ def conversations(slot: str) -> Iterator[Build]:
         for occurrence in range(2 if slot in {"user", "assistant", "reasoning"} and kind != "question" else 1):
             for reply in (True, False):
                 for as_text in (False, True) if kind == "tools" else (False,):
-                    if _has(kind, slot, occurrence):
+                    if _has(kind, slot):
                         yield _build(kind, slot, occurrence, reply=reply, as_text=as_text)
 
 
-def _has(kind: str, slot: str, occurrence: int) -> bool:
+def _has(kind: str, slot: str) -> bool:
     if slot == "system":
         return True
     if kind == "question":
         return slot in {"user", "message name"}
-    if kind == "dialogue":
-        return slot in {"user", "assistant", "reasoning"}
-    return slot not in {"message name"}
+    return slot in {"user", "assistant", "reasoning"} if kind == "dialogue" else slot != "message name"
 
 
 def _build(kind: str, slot: str, occurrence: int, *, reply: bool, as_text: bool) -> Build:

@@ -190,7 +190,7 @@ def _forged(
 
 def executed(model: Model, call: Call, where: tuple[Build, Rendered, int], text: str) -> list[int]:
     """Return the control ids that a text becomes where it is written, by rendering and encoding it."""
-    build, way, at = where
+    build, way, _ = where
     try:
         whole = model.chat.render(*build(text)[:2], reply=build(text).reply) if model.chat else text
     except ValueError:

@@ -11,9 +11,10 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 _UNICODE: Final = 0x110000
+_MORE, _END = 1, 2
 _SURROGATES: Final = range(0xD800, 0xE000)
 
 
@@ -28,19 +29,25 @@ class Step(NamedTuple):
     out: str
 
 
-class Machine(Protocol):
+class Machine:
     """Reads a text and writes another."""
 
-    start: Any
+    @property
+    def start(self) -> Any:
+        """The state before the text."""
+        return 0
 
     def step(self, state: Any, char: str) -> list[Step]:
         """Return the ways on; none if no text goes on with this character."""
+        raise NotImplementedError
 
-    def end(self, state: Any) -> str | None:
+    def end(self, state: Any) -> str | None:  # noqa: ARG002
         """Return what is written at the end; ``None`` if no text ends here."""
+        return ""
 
     def words(self) -> tuple[str, ...]:
         """Return the texts whose characters, and beginnings, it treats otherwise than others."""
+        return ()
 
 
 @cache
@@ -55,27 +62,20 @@ def prefix_step(word: str, matched: int, char: str) -> int:
 
 
 @dataclass(frozen=True)
-class Mapped:
+class Mapped(Machine):
     """Each character becomes a text of its own."""
 
     name: str
     function: Callable[[str], str]
     least: int = _UNICODE
     """Characters from here on stay as they are, or become an escape: a backslash, a letter and digits."""
-    start: Any = None
 
     def step(self, state: Any, char: str) -> list[Step]:
         return [Step(state, self.function(char))]
 
-    def end(self, state: Any) -> str:  # noqa: ARG002
-        return ""
-
-    def words(self) -> tuple[str, ...]:
-        return ()
-
 
 @dataclass(frozen=True)
-class Replaced:
+class Replaced(Machine):
     """``text.replace(old, new, count)``: from the left, and once."""
 
     old: str
@@ -104,38 +104,33 @@ class Replaced:
 
 
 @dataclass(frozen=True)
-class LeftStripped:
+class LeftStripped(Machine):
     """``text.lstrip(chars)``."""
 
     chars: str | None = None
-    start: Any = False
 
     def step(self, state: Any, char: str) -> list[Step]:
         drop = not state and _stripped(char, self.chars)
         return [Step(not drop, "" if drop else char)]
-
-    def end(self, state: Any) -> str:  # noqa: ARG002
-        return ""
 
     def words(self) -> tuple[str, ...]:
         return tuple(self.chars or " \n")
 
 
 @dataclass(frozen=True)
-class RightStripped:
+class RightStripped(Machine):
     """``text.rstrip(chars)``: at each of these characters, the end may be near."""
 
     chars: str | None = None
-    start: Any = "kept"
 
     def step(self, state: Any, char: str) -> list[Step]:
         if not _stripped(char, self.chars):
-            return [] if state == "end" else [Step("kept", char)]
-        inside = [Step("more", char)] if state != "end" else []
-        return inside + ([Step("end", "")] if state != "more" else [])
+            return [] if state == _END else [Step(0, char)]
+        inside = [Step(_MORE, char)] if state != _END else []
+        return inside + ([Step(_END, "")] if state != _MORE else [])
 
     def end(self, state: Any) -> str | None:
-        return None if state == "more" else ""
+        return None if state == _MORE else ""
 
     def words(self) -> tuple[str, ...]:
         return tuple(self.chars or " \n")
@@ -146,7 +141,7 @@ def _stripped(char: str, chars: str | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Parted:
+class Parted(Machine):
     """What is before or after a separator that the text has: ``text.split(sep)[0]``, ``[-1]``, or after the first."""
 
     separator: str
@@ -180,15 +175,11 @@ class Parted:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cut(Machine):
     """Some part of the text: ``text[start:stop]``; which one is left open, or how many characters are left out."""
 
     drop: int | None = None
     keep: int | None = None
-
-    @property
-    def start(self) -> Any:
-        return 0
 
     def step(self, state: Any, char: str) -> list[Step]:
         if self.drop is not None:
@@ -198,15 +189,9 @@ class Cut:
         ways = {0: [(0, ""), (1, char)], 1: [(1, char), (2, "")], 2: [(2, "")]}
         return [Step(*way) for way in ways[state]]
 
-    def end(self, state: Any) -> str:  # noqa: ARG002
-        return ""
-
-    def words(self) -> tuple[str, ...]:
-        return ()
-
 
 @dataclass(frozen=True)
-class Guard:
+class Guard(Machine):
     """Leaves a text as it is, if it answers a question as the template's way demands."""
 
     question: str
@@ -219,7 +204,7 @@ class Guard:
 
     def step(self, state: Any, char: str) -> list[Step]:
         at, known = state
-        if self.question == "contains" or self.question == "ends":
+        if self.question in {"contains", "ends"}:
             known = "yes" if known == "yes" and self.question == "contains" else "no"
             at = prefix_step(self.word, at, char) if known == "no" else at
             if self.question == "contains" and at == len(self.word):
@@ -250,10 +235,10 @@ class Guard:
 
 
 def json_escaped(*, ascii_only: bool) -> Mapped:
-    """Return what JSON makes of each character of a text.
+    r"""Return what JSON makes of each character of a text.
 
-    >>> json_escaped(ascii_only=False).step(None, '"')
-    [Step(state=None, out='\\\\"')]
+    >>> json_escaped(ascii_only=False).step(0, '"')
+    [Step(state=0, out='\\"')]
     """
     return _JSON_ASCII if ascii_only else _JSON
 
@@ -284,7 +269,7 @@ def alphabet(machines: tuple[Machine, ...], marks: tuple[str, ...]) -> str:
         UndecidedError: a mark begins in the middle of an escape.
 
     >>> alphabet((LOWER,), ("k>",))
-    '>Kk\u212a!'
+    '>Kk!'
     """
     words = {*marks, *(word for machine in machines for word in machine.words())}
     maps = [machine for machine in machines if isinstance(machine, Mapped)]

@@ -11,6 +11,7 @@ import jinja2
 from jinja2.compiler import CodeGenerator
 from jinja2.nodes import Compare, Concat
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from tokbench_identity.inject.conversations import Build
 from tokbench_identity.inject.machines import Mapped, UndecidedError, json_escaped
@@ -22,7 +23,7 @@ _JINJAS_OWN: Final = ("_loop_vars", "_block_vars")
 _HTML: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;"}
 _ESCAPED: Final = Mapped("html", lambda char: _HTML.get(char, char))
 _HARMLESS: Final = frozenset({"default", "d", "list", "items", "dictsort", "selectattr", "rejectattr", "select",
-                              "reject", "map", "attr", "tojson", "safe"})  # fmt: skip
+                              "reject", "map", "attr", "tojson"})  # fmt: skip
 """Filters that leave a text as it is, or work by questions and other filters alone."""
 
 
@@ -43,14 +44,14 @@ class Refused(NamedTuple):
 class _Generator(CodeGenerator):
     """Joins and looks for texts by functions of the environment, which Python does without asking a text."""
 
-    def visit_Concat(self, node: Concat, frame: Any) -> None:
+    def visit_Concat(self, node: Concat, frame: Any) -> None:  # noqa: N802 - as Jinja names it
         self.write("environment.joined((")
         for one in node.nodes:
             self.visit(one, frame)
             self.write(", ")
         self.write("))")
 
-    def visit_Compare(self, node: Compare, frame: Any) -> None:
+    def visit_Compare(self, node: Compare, frame: Any) -> None:  # noqa: N802 - as Jinja names it
         if len(node.ops) != 1 or node.ops[0].op not in {"in", "notin"}:
             super().visit_Compare(node, frame)
             return
@@ -78,7 +79,7 @@ class _Unknown(ImmutableSandboxedEnvironment):
     def joined(self, values: Sequence[Any]) -> Any:
         return self.text("".join(map(str, values)))
 
-    def concat(self, values: Any) -> Any:  # type: ignore[override]
+    def concat(self, values: Any) -> Any:
         return self.joined(list(values))
 
     def is_in(self, value: Any, container: Any) -> bool:
@@ -88,15 +89,31 @@ class _Unknown(ImmutableSandboxedEnvironment):
         return value in container
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        return self.text(super().call_binop(context, operator, self.text(left), self.text(right)))
+        left, right = self.text(left), self.text(right)
+        if operator == "+" and (_is_safe(left) or _is_safe(right)) and isinstance(left, str) and isinstance(right, str):
+            # What Jinja takes for HTML escapes the text that is added to it.
+            made = Text(
+                "".join(side if _is_safe(side) else _escaped(side, self.way) for side in (left, right)), self.way
+            )
+            made.safe = True
+            return made
+        return self.text(super().call_binop(context, operator, left, right))
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as Jinja's
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, str):
             owner = owner if isinstance(owner, Text) else Text(owner, __self.way)
             named = {name: __self.text(value) for name, value in kwargs.items() if name not in _JINJAS_OWN}
             return getattr(owner, __obj.__name__)(*map(__self.text, args), **named)
         return super().call(__context, __obj, *args, **kwargs)
+
+
+def _is_safe(value: Any) -> bool:
+    return isinstance(value, Markup) or (isinstance(value, Text) and value.safe)
+
+
+def _escaped(value: str, way: Way) -> Text:
+    return (value if isinstance(value, Text) else Text(value, way)).through(_ESCAPED)
 
 
 def json_text(value: Any, way: Way | None = None, *, ensure_ascii: bool = False, **options: Any) -> Any:
@@ -152,8 +169,13 @@ def _filters(environment: _Unknown) -> dict[str, Callable[..., Any]]:
     def length(value: Any) -> Any:
         return text(value).length() if isinstance(value, str) else len(value)
 
-    def escape(value: Any) -> Any:
-        return text(value).through(_ESCAPED)
+    def safe(value: Any) -> Text:
+        made = Text(text(value), environment.way)
+        made.safe = True
+        return made
+
+    def escape(value: Any) -> Text:
+        return value if _is_safe(value) else safe(text(value).through(_ESCAPED))
 
     return {
         "trim": lambda value, chars=None: text(value).strip(chars),
@@ -168,7 +190,8 @@ def _filters(environment: _Unknown) -> dict[str, Callable[..., Any]]:
         "last": edge(-1),
         "escape": escape,
         "e": escape,
-        "forceescape": escape,
+        "safe": safe,
+        "forceescape": lambda value: safe(text(value).through(_ESCAPED)),
         "tojson": lambda value, **options: json_text(value, environment.way, **options),
     }
 
@@ -180,8 +203,9 @@ def _environment() -> _Unknown:
         if name not in _HARMLESS:
             environment.filters[name] = _guarded(environment, name, function)
     environment.filters.update(_filters(environment))
+    tests: dict[str, Any] = environment.tests
     for name in ("iterable", "sequence"):
-        environment.tests[name] = partial(_is_text_or, environment.tests[name])
+        tests[name] = partial(_is_text_or, tests[name])
     return environment
 
 
@@ -239,7 +263,7 @@ def _places(way: Way, parts: Sequence[str | Piece]) -> Iterator[Place]:
 
 def _literal(parts: Sequence[str | Piece], *, backwards: bool) -> tuple[str, bool]:
     """Return the literal text up to the next piece, and whether there is one."""
-    texts = []
+    texts = list[str]()
     for part in parts:
         if isinstance(part, Piece):
             return "".join(texts[::-1] if backwards else texts), True

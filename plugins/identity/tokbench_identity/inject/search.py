@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 from tokbench_identity.inject.machines import Machine, alphabet
 
 MOST_STATES: Final = 60_000
+_MADE: Final = -1
+"""The state after a mark, whatever follows."""
 
 
 @dataclass
@@ -95,7 +97,7 @@ class Search:
         self._own, self._whole = place.machines, tuple(whole)
         self.ended = False
 
-    def candidates(self, most: int) -> Iterator[str]:
+    def candidates(self, most: int) -> Iterator[str]:  # noqa: C901 - one loop
         """Yield texts of at most so many characters that may write a mark; of two with one future, the first."""
         if not self.marks.words:
             self.ended = True
@@ -103,13 +105,13 @@ class Search:
         letters = alphabet((*self._own, *self._whole), self.marks.words)
         start = tuple(machine.start for machine in self._own)
         seen = {(start, whole, at) for whole, at in self._before()}
-        waiting = deque((state, "", False) for state in seen)
+        waiting = deque((state, "") for state in seen)
         cut = False
         while waiting:
-            (own, whole, at), text, made = waiting.popleft()
-            if made or self._makes_at_end(own, whole, at):
+            (own, whole, at), text = waiting.popleft()
+            if self._makes_at_end(own, whole, at):
                 yield text
-                if made:
+                if at == _MADE:
                     continue
             if len(text) >= most:
                 cut = True
@@ -117,10 +119,10 @@ class Search:
             for char in letters:
                 for own_after, out in _push(self._own, own, char):
                     for after in self._write(whole, at, out):
-                        key = (own_after, after.whole, after.at)
-                        if after.made or key not in seen:
+                        key = (own_after, after.whole, _MADE if after.made else after.at)
+                        if key not in seen:
                             seen.add(key)
-                            waiting.append((key, text + char, after.made))
+                            waiting.append((key, text + char))
             if len(seen) > MOST_STATES:
                 return
         self.ended = not cut
@@ -136,6 +138,8 @@ class Search:
         }
 
     def _write(self, whole: Any, at: int, out: str) -> list[_Written]:
+        if at == _MADE:
+            return [_Written((), at, made=True)]
         ways = ((state, *self._read(at, text)) for state, text in _push(self._whole, whole, out))
         return [_Written(state, here, longest > 0) for state, here, longest in ways]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, SupportsIndex
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, Self, SupportsIndex
 
 from tokbench_identity.inject.machines import (
     LOWER,
@@ -108,7 +109,7 @@ class _Number:
         return self._way.ask(None, self._name, repr(other))
 
     def _usual(self, other: object) -> bool:
-        return self._way.ask(None, self._name, f">{str.__str__(other)}", usual=True)
+        return self._way.ask(None, self._name, f">{other!r}", usual=True)
 
     __lt__ = __le__ = __eq__ = _compare
     __gt__ = __ge__ = __ne__ = _usual
@@ -120,7 +121,7 @@ class _Number:
     def __index__(self) -> int:
         raise UndecidedError("counts with the length of the text")
 
-    __int__ = __float__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __mod__ = __index__  # type: ignore[assignment]
+    __int__ = __float__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __mod__ = __index__
 
 
 class _Split(list[Any]):
@@ -142,12 +143,14 @@ class _Split(list[Any]):
         raise UndecidedError("loops over the parts of the text")
 
 
-class Text(str):
+class Text(str):  # noqa: SLOT000 - it has a way
     """A text with pieces of a way."""
 
     way: Way
+    safe = False
+    """Whether Jinja takes it for HTML, and escapes what is added to it."""
 
-    def __new__(cls, value: str, way: Way) -> Text:
+    def __new__(cls, value: str, way: Way) -> Self:
         made = super().__new__(cls, value)
         made.way = way
         return made
@@ -178,7 +181,7 @@ class Text(str):
         if len(parts) <= 1 or len(word) <= 1:
             return False
         literals = [part for part in parts if isinstance(part, str)]
-        pieces = any(isinstance(a, Piece) and isinstance(b, Piece) for a, b in zip(parts, parts[1:], strict=False))
+        pieces = any(isinstance(a, Piece) and isinstance(b, Piece) for a, b in pairwise(parts))
         starts = any(text.endswith(word[:k]) for text in literals for k in range(1, len(word)))
         ends = any(text.startswith(word[k:]) for text in literals for k in range(1, len(word)))
         return pieces or starts or ends or any(text in word for text in literals)
@@ -231,7 +234,7 @@ class Text(str):
         return self
 
     def __repr__(self) -> str:
-        return f"'{str.__str__(self.through(PYTHON))}'"
+        return f"'{str.__str__(self.through(PYTHON))}'" if self.unknown else str.__repr__(self)
 
     def __add__(self, other: str) -> Text:
         return Text(str.__add__(self, other), self.way)
@@ -307,9 +310,9 @@ class Text(str):
         for at, part in enumerate(ordered):
             if isinstance(part, Piece):
                 machine = LeftStripped(chars) if side == 1 else RightStripped(chars)
-                ordered[at] = Piece((*part.machines, machine))
+                ordered[at] = stripped = Piece((*part.machines, machine))
                 rest = ordered[at + 1 :]
-                if rest and self.way.ask(ordered[at], "equals", ""):
+                if rest and self.way.ask(stripped, "equals", ""):
                     return self._stripped(rest[::side], chars, side)
                 break
             left = part.lstrip(chars) if side == 1 else part.rstrip(chars)
@@ -361,7 +364,7 @@ class Text(str):
             raise UndecidedError("splits the text from the right")
         return self.split(sep)
 
-    def partition(self, sep: str) -> tuple[Text, Text, Text]:  # type: ignore[override]
+    def partition(self, sep: str) -> tuple[Text, Text, Text]:
         parts = self.split(sep, 1)
         none = Text("", self.way)
         return (parts[0], none, none) if not isinstance(parts, _Split) else (parts[0], Text(sep, self.way), parts[-1])
@@ -374,7 +377,8 @@ class Text(str):
             return self.way.of(Piece((*piece.machines, Cut(), Guard("contains", sep, wanted=False))))
         from_left = at == 0 or first_only
         kept = list[str | Piece]()
-        for number, part in enumerate(parts := (self._parts if from_left else self._parts[::-1])):
+        parts = self._parts if from_left else self._parts[::-1]
+        for number, part in enumerate(parts):  # noqa: B007 - where it ends is used below
             if isinstance(part, str) and sep not in part:
                 kept.append(part)
             elif isinstance(part, str):
@@ -413,7 +417,7 @@ class Text(str):
     def count(self, *words: Any) -> Any:
         return _Number(self.way, f"count {self._key} {words!r}") if self.unknown else str.count(self, *words)
 
-    find = index = rfind = rindex = count  # type: ignore[assignment]
+    find = index = rfind = rindex = count
 
 
 def _refusing(name: str) -> Callable[..., Any]:
@@ -424,6 +428,7 @@ def _refusing(name: str) -> Callable[..., Any]:
             raise UndecidedError(f"does {name.strip('_')!r} with the text")
         return own(self, *args, **kwargs)
 
+    refuse.__name__ = name
     return refuse
 
 
@@ -441,9 +446,9 @@ def ways(follow: Callable[[Way], Any]) -> Iterator[tuple[Way, Any]]:
 
     >>> def template(way):
     ...     text = way.text()
-    ...     return "none" if "<" in text else text
-    >>> [(way.answers, str(out) == "none") for way, out in ways(template)]
-    [([False], False), ([True], True)]
+    ...     return "none" if "<" in text else "some"
+    >>> [(way.answers, out) for way, out in ways(template)]
+    [([False], 'some'), ([True], 'none')]
     """
     waiting: list[list[bool]] = [[]]
     for _ in range(MOST_WAYS):

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from jinja2.sandbox import SandboxedEnvironment
 
+_Kind = TypeVar("_Kind", bound="SandboxedEnvironment")
 _TODAY: Final = "2026-01-01"
 """The date in templates, fixed so that ids do not depend on the day."""
 _NAMED: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+class ChatRefusalError(ValueError):
+    """A template itself refuses a conversation."""
 
 
 class JinjaChat(NamedTuple):
@@ -26,15 +32,21 @@ class JinjaChat(NamedTuple):
     source: str
     names: tuple[tuple[str, str], ...] = ()
 
-    def render(self, messages: Sequence[Mapping[str, Any]], *, reply: bool) -> str:
+    def render(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] | None = None, *, reply: bool
+    ) -> str:
         """Return the text of a conversation; ``reply`` opens the assistant's reply at the end."""
         try:
-            copied = json.loads(json.dumps(list(messages)))  # a template may change what it is given
-            return _compiled(self.source).render(
-                messages=copied, add_generation_prompt=reply, tools=None, documents=None, **dict(self.names)
-            )
+            # A template may change what it is given.
+            copied, tools_copied = json.loads(json.dumps([list(messages), tools]))
+            return _compiled(self.source).render(**self.variables(copied, tools_copied, reply))
         except Exception as error:  # a template may raise anything
             raise ValueError(f"the chat template refuses the conversation: {error}") from error
+
+    def variables(self, messages: Any, tools: Any, reply: bool) -> dict[str, Any]:  # noqa: FBT001
+        """Return what a template is given."""
+        given = {"messages": messages, "tools": tools, "documents": None, "add_generation_prompt": reply}
+        return {**given, **dict(self.names)}
 
 
 def jinja_chat(text: str) -> JinjaChat:
@@ -67,16 +79,35 @@ def chat_of_config(config: Mapping[str, Any]) -> JinjaChat:
 
 @cache
 def _compiled(source: str) -> Template:
-    import jinja2.ext
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
-    )
+    return chat_environment(ImmutableSandboxedEnvironment).from_string(source)
+
+
+def chat_environment(kind: type[_Kind]) -> _Kind:
+    """Return an environment of Jinja with what ``transformers`` gives to templates.
+
+    >>> from jinja2.sandbox import SandboxedEnvironment
+    >>> source = "{% generation %}{{ ['<'] | tojson }}{% endgeneration %}"
+    >>> chat_environment(SandboxedEnvironment).from_string(source).render()
+    '["<"]'
+    """
+    import jinja2.ext
+
+    class Generation(jinja2.ext.Extension):
+        """What is between the tags is the assistant's; the text is the same without them."""
+
+        tags = {"generation"}  # noqa: RUF012 - as Jinja's
+
+        def parse(self, parser: Any) -> Any:
+            next(parser.stream)
+            return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+    environment = kind(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
     environment.filters["tojson"] = _json
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = _today
-    return environment.from_string(source)
+    return environment
 
 
 def _json(value: Any, *, indent: int | None = None, **options: Any) -> str:
@@ -85,7 +116,7 @@ def _json(value: Any, *, indent: int | None = None, **options: Any) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise ValueError(message)
+    raise ChatRefusalError(message)
 
 
 def _today(form: str) -> str:

@@ -139,7 +139,7 @@ def without_special(content: Mapping[str, Any], but: Collection[str] = ()) -> di
     else:
         special |= {model["unk_token"]} if model.get("unk_token") else set()
         hidden = special & model["vocab"].keys()
-        hidden &= _given_by_model(content) if hidden else hidden
+        hidden &= given_by_model(content) if hidden else hidden
         changed = _renamed(model, hidden) if hidden else {}
     if not hidden:
         return None
@@ -199,8 +199,16 @@ def with_more_special(content: Mapping[str, Any], ids: Mapping[str, int], names:
     return {**content, "added_tokens": added, "model": model}
 
 
-def _given_by_model(content: Mapping[str, Any]) -> set[str]:
+def given_by_model(content: Mapping[str, Any]) -> set[str]:
+    """Return the tokens that the model can give to a text without the library looking for them.
+
+    >>> model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "<s>": 3}, "merges": [["a", "b"]]}
+    >>> sorted(given_by_model({"model": model}))
+    ['a', 'ab', 'b']
+    """
     model = content["model"]
+    if model_kind(content) == "Unigram":
+        return {piece for piece, _ in model["vocab"]}
     if model_kind(content) != "BPE" or model.get("ignore_merges"):
         return set(model["vocab"])
     return {token for token in model["vocab"] if len(token) == 1} | {product(model, merge) for merge in model["merges"]}

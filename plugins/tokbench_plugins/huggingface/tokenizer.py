@@ -54,7 +54,7 @@ class HuggingFaceTokenizer:
     file_suffix = ".tokenizer.json"
     returns = "lists"
     thread_safe = True
-    _chat: JinjaChat | None = None
+    chat: JinjaChat | None = None
 
     def __init__(self, source: str, notes: tuple[str, ...] = ()) -> None:
         content, changes = ordinary(_content(source))
@@ -82,17 +82,17 @@ class HuggingFaceTokenizer:
         return file_faults(_content(self._source), self._ids)
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[Any, ...]]:
-        return make_tokenizer, (self._source, self._given_notes, self._chat)
+        return make_tokenizer, (self._source, self._given_notes, self.chat)
 
     def with_chat(self, chat: JinjaChat | None) -> HuggingFaceTokenizer:
-        self._chat = chat
+        self.chat = chat
         if chat is not None:
             self.encode_chat = self._encode_chat
         return self
 
     def _encode_chat(self, messages: Sequence[Mapping[str, Any]], /, *, reply: bool) -> list[int]:
-        assert self._chat is not None
-        return self.encode_with_special(self._chat.render(messages, reply=reply), allowed_special="all")
+        assert self.chat is not None
+        return self.encode_with_special(self.chat.render(messages, reply=reply), allowed_special="all")
 
     def encode(self, text: str, /) -> list[int]:
         return self._encode(text).ids

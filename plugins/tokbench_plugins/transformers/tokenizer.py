@@ -188,7 +188,7 @@ class OwnDecodeTokenizer(_DecodesAsItsClass, HuggingFaceTokenizer):
         self.lossless = False
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _own_decode, (self._source, self._given_notes, self._foreign, self._chat)
+        return _own_decode, (self._source, self._given_notes, self._foreign, self.chat)
 
 
 def _own_decode(source: str, notes: tuple[str, ...], foreign: Any, chat: JinjaChat | None) -> HuggingFaceTokenizer:

@@ -1,0 +1,235 @@
+"""Weak templates are found, hardened ones are proved, and each forgery gives a control id when it is run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer, models, normalizers
+
+from tokbench import InputError
+from tokbench_identity.commands.inject import inject as command
+from tokbench_identity.inject.calls import CALLS, model_of_template, read_model
+from tokbench_identity.inject.conversations import SLOTS, conversations
+from tokbench_identity.inject.decide import Injection, inject
+from tokbench_identity.inject.machines import Machine
+from tokbench_identity.inject.render import Rendered, rendered
+from tokbench_identity.inject.search import _finish, _push
+from tokbench_identity.inject.text import Piece
+from tokbench_plugins.huggingface.chat import JinjaChat
+
+_CALL = CALLS[0]
+
+
+def chat(content: str, before: str = "", after: str = "<|end|>") -> JinjaChat:
+    return JinjaChat(f"{{% for m in messages %}}<|start|>{{{{ m.role }}}}\n{before}{content}{after}{{% endfor %}}")
+
+
+def user(template: JinjaChat) -> Any:
+    [found] = [one for one in inject(model_of_template(template), [_CALL]).verdicts if one.slot == "user"]
+    return found
+
+
+_WEAK = {
+    "as it is": (chat("{{ m.content }}"), "<|end|>"),
+    "trimmed": (chat("{{ m.content | trim }}"), "<|end|>"),
+    "as JSON": (chat("{{ m.content | tojson }}"), "<|end|>"),
+    "removed once": (chat("{{ m.content | replace('<|end|>', '') | replace('<|start|>', '') }}"), "<|end<|end|>|>"),
+    "removed as halves": (chat("{{ m.content | replace('<|', '') }}"), "<<||end|>"),
+    "refused if one mark is there": (
+        chat("{% if '<|end|>' in m.content %}{{ raise_exception('no') }}{% endif %}{{ m.content }}"),
+        "<|start|>",
+    ),
+    "refused before it is changed": (
+        chat("{% if '<' in m.content %}{{ raise_exception('no') }}{% endif %}{{ m.content | replace('(', '<') }}"),
+        "(|end|>",
+    ),
+    "after a beginning of a mark": (chat("{{ m.content | replace('<', '') }}", before="<"), "|end|>"),
+    "before an end of a mark": (chat("{{ m.content | replace('>', '') }}", after=">"), "<|start|"),
+    "only the part before a sign": (chat("{{ m.content.split('#')[0] }}"), "<|end|>"),
+    "only what is behind the answer": (chat("{{ m.content.split('|')[-1] }}", before="<|", after="|>"), "end"),
+    "upper case": (chat("{{ m.content | upper }}", after="<|END|>"), "<|end|>"),
+}
+
+_HARD = {
+    "no less-than sign": chat("{{ m.content | replace('<', '') }}"),
+    "as HTML": chat("{{ m.content | escape }}"),
+    "added to HTML": chat("{{ ('-' | safe) + m.content }}"),
+    "a space in each mark": chat("{{ m.content | replace('<|', '< |') }}"),
+    "refused": chat("{% if '<|' in m.content %}{{ raise_exception('no') }}{% endif %}{{ m.content }}"),
+    "left out": chat("{% if '<|' not in m.content %}{{ m.content }}{% endif %}"),
+    "upper case": chat("{{ m.content | upper }}"),
+    "before the first sign": chat("{{ m.content.split('<')[0] }}"),
+    "behind the last sign": chat("{{ m.content.split('|')[-1] }}"),
+    "a few characters": chat("{{ m.content[:6] }}"),
+    "not at all": chat(""),
+    "its length": chat("{% if m.content | length > 3 %}long{% endif %}"),
+    "known words": chat("{% if m.content == 'yes' %}{{ m.content }}{% else %}no{% endif %}"),
+}
+
+
+@pytest.mark.parametrize("name", _WEAK)
+def test_weak_templates_are_forged(name: str) -> None:
+    template, text = _WEAK[name]
+    found = user(template)
+    assert found.verdict == "forged"
+    assert len(found.text) <= len(text)
+
+
+@pytest.mark.parametrize("name", _HARD)
+def test_hardened_templates_are_proved(name: str) -> None:
+    assert user(_HARD[name]).verdict == "safe"
+
+
+@pytest.mark.parametrize("name", [*_WEAK, *_HARD])
+def test_forgeries_give_control_ids(name: str) -> None:
+    template = _WEAK[name][0] if name in _WEAK else _HARD[name]
+    model = model_of_template(template)
+    answer = inject(model)
+    forged = [one for one in answer.verdicts if one.text is not None]
+    assert all(one.verdict == "forged" for one in forged)
+    assert bool(forged) == (name in _WEAK)
+    for one in forged:
+        [call] = [call for call in CALLS if call.key == one.call]
+        counts = set()
+        for build in conversations(one.slot):
+            texts = [model.chat.render(*build(text)[:2], reply=build(text).reply) for text in ("-", one.text)]
+            counts.add(tuple(model.ids(text, call).count(one.id) for text in texts))
+        assert any(more > usual for usual, more in counts), one
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{% for char in m.content %}{{ char }}{% endfor %}", "loop"),
+        ("{{ m.content | wordwrap(10) }}", "wordwrap"),
+        ("{{ m.content.split() | join(' ') }}", "white space"),
+        ("{{ m.content.encode() }}", "encode"),
+    ],
+)
+def test_what_is_not_followed_is_undecided(content: str, reason: str) -> None:
+    found = user(chat(content))
+    assert found.verdict == "undecided"
+    assert reason in found.reason or "iter" in found.reason
+
+
+_FILTERS = ["trim", "upper", "lower", "tojson", "escape", "replace('a', 'b')", "replace('<a', '')", "string", "safe"]
+_METHODS = [
+    "strip()",
+    "lstrip('<')",
+    "rstrip()",
+    "split('a')[0]",
+    "split('<')[-1]",
+    "split('a', 1)[-1]",
+    "removeprefix('a')",
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([*_FILTERS, *_METHODS]), max_size=3), st.text(alphabet="a<b &\n", max_size=5))
+def test_machines_write_what_templates_do(steps: list[str], text: str) -> None:
+    content = "m.content"
+    for step in steps:
+        content = f"({content} | {step})" if step in _FILTERS else f"{content}.{step}"
+    template = JinjaChat(f"{{% for m in messages %}}[{{{{ {content} }}}}]{{% endfor %}}")
+    build = next(conversations("user"))
+    expected = template.render(*build(text)[:2], reply=True)
+    found = set()
+    for way in rendered(template, build):
+        assert isinstance(way, Rendered)
+        found |= _written(way, text)
+    assert expected in found
+
+
+def _written(way: Rendered, text: str) -> set[str]:
+    texts, places = {""}, iter(way.places)
+    for part in way.parts:
+        outs = {part} if isinstance(part, str) else _through(next(places).machines, text)
+        texts = {before + out for before in texts for out in outs}
+    return texts
+
+
+def _through(machines: tuple[Machine, ...], text: str) -> set[str]:
+    start = tuple(machine.start for machine in machines)
+    return {out + last for states, out in _push(machines, start, text) for last in _finish(machines, states)}
+
+
+def test_pieces_are_found_in_what_is_written() -> None:
+    [way] = rendered(chat("{{ m.content }}"), next(conversations("user")))
+    assert isinstance(way, Rendered)
+    assert [part for part in way.parts if isinstance(part, Piece)] == [Piece()]
+    assert way.places[0].before.endswith("user\n")
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path) -> Path:
+    """Make a model with a mark that is found after NFKC, one that is not special, and one that the model spells."""
+    letters = {char: k for k, char in enumerate(map(chr, range(32, 127)))}
+    tokenizer = Tokenizer(models.BPE({**letters, "<s": 95, "<s>": 96}, [("<", "s"), ("<s", ">")]))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    tokenizer.add_special_tokens([AddedToken("<s>", normalized=False), AddedToken("<|im_end|>", normalized=True)])
+    tokenizer.add_tokens([AddedToken("<tool>", normalized=False)])
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path / "tokenizer.json"
+
+
+def test_look_alikes_are_found_under_a_normalizer(folder: Path, tmp_path: Path) -> None:
+    template = tmp_path / "template.jinja"
+    template.write_text("{% for m in messages %}{{ m.content | replace('<', '') }}<|im_end|>{% endfor %}")
+    model = read_model(str(folder), template)
+    [found] = [one for one in inject(model, [_CALL]).verdicts if one.slot == "user"]
+    assert found.verdict == "forged"
+    assert found.mark == "<|im_end|>"
+    assert "<" not in found.text
+    assert model.ids(found.text, _CALL) == [found.id]
+
+
+def test_tokens_that_are_not_special_survive_the_split(folder: Path) -> None:
+    answer = inject(read_model(str(folder)))
+    assert answer.of("split")[0].mark in {"<tool>", "<s>"}
+    assert answer.of("llama.cpp-text")[0].verdict == "forged"
+
+
+def test_the_model_itself_may_spell_a_special_token(folder: Path) -> None:
+    answer = inject(read_model(str(folder)))
+    assert answer.of("tiktoken-ordinary")[0].text == "<s>"
+
+
+def test_published_names_without_a_template() -> None:
+    answer = inject(read_model("gpt-4o"))
+    assert [answer.verdict(call.key) for call in CALLS] == [
+        "forged", "safe", "forged", "safe", "forged", "safe", "safe", "safe",
+    ]  # fmt: skip
+    assert isinstance(answer, Injection)
+    assert answer.shortest("transformers").text == "<|endoftext|>"
+
+
+def test_exit_codes_and_json(tmp_path: Path) -> None:
+    template = tmp_path / "chat.jinja"
+    template.write_text(chat("{{ m.content }}").source)
+    results = {}
+    for call in ("transformers", "mistral-common"):
+        result = CliRunner().invoke(command, ["--template", str(template), "--call", call, "--json"])
+        results[call] = (result.exit_code, json.loads(result.output))
+    assert results["transformers"][0] == 1
+    assert results["mistral-common"][0] == 0
+    assert results["transformers"][1]["verdict"] == "forged"
+    assert {one["slot"] for one in results["transformers"][1]["verdicts"]} == set(SLOTS)
+    assert CliRunner().invoke(command, []).exit_code != 0
+
+
+@pytest.mark.parametrize("source", ["{% for", "nothing"])
+def test_bad_templates_are_bad_input(source: str, tmp_path: Path) -> None:
+    template = tmp_path / "chat.jinja"
+    template.write_text(source)
+    with pytest.raises(InputError):
+        read_model(None, template)
+
+
+def test_generation_tag_writes_its_text() -> None:
+    assert user(chat("{% generation %}{{ m.content }}{% endgeneration %}")).verdict == "forged"

@@ -1,0 +1,79 @@
+"""The command ``tokbench inject``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tokbench import InputError
+from tokbench.command import common_options, examples, json_option, print_json, print_numbers, say
+
+if TYPE_CHECKING:
+    from tokbench_identity.inject.decide import Injection
+
+_KEYS: Final = (
+    "transformers",
+    "split",
+    "llama.cpp",
+    "llama.cpp-text",
+    "tiktoken-all",
+    "tiktoken",
+    "tiktoken-ordinary",
+    "mistral-common",
+)
+
+
+@click.command(
+    epilog=examples(
+        "tokbench inject llama-3 --template chat_template.jinja",
+        "tokbench inject ./model --call llama.cpp",
+        "tokbench inject --template chat_template.jinja --mark '<s>' --json",
+    )
+)
+@click.argument("model", required=False)
+@click.option(
+    "--template", type=click.Path(path_type=Path), metavar="FILE", help="A chat template, instead of its own."
+)
+@click.option("--mark", "marks", multiple=True, metavar="TEXT", help="Without MODEL: a mark, beside those it writes.")
+@click.option(
+    "--call", type=click.Choice(_KEYS), default="transformers", show_default=True, help="The call that must be safe."
+)
+@json_option
+@common_options
+def inject(model: str | None, template: Path | None, marks: tuple[str, ...], call: str, *, as_json: bool) -> None:
+    """Decide whether a user's text can become a control id, such as that of <|im_end|>.
+
+    MODEL is a published name, a folder, or a tokenizer.json. Each slot of the chat template gets, under each call of
+    an engine, a proof that no text does, or the shortest text that does, or the reason why it is not decided.
+
+    Exit codes: 0 --call is safe in every slot; 1 it is not; 2 bad input; 3 not decided.
+    """
+    from tokbench_identity.inject.calls import CALLS, read_model
+    from tokbench_identity.inject.decide import inject as decide
+
+    if model is not None and marks:
+        raise InputError("--mark is for a template without MODEL; leave one of both out")
+    answer = decide(read_model(model, template, marks))
+    verdict = answer.verdict(call)
+    if as_json:
+        print_json({"verdict": verdict, "call": call, **asdict(answer)})
+    else:
+        slots = list(dict.fromkeys(one.slot for one in answer.verdicts))
+        say(f"{answer.model}: {answer.marks} marks, {'its chat template' if answer.has_template else 'text alone'}")
+        words = {one.key: one.words for one in CALLS}
+        rows = [(words[key], answer.verdict(key), *_cells(answer, key)) for key in _KEYS]
+        print_numbers(("call", "verdict", "shortest text", "in"), rows)
+        for one in answer.of(call):
+            say(f"{one.slot}: {f'forged by {one.text!r}, id {one.id}' if one.text is not None else one.reason}")
+        say(f"{verdict} under --call {call}, in {len(slots)} slots")
+    sys.exit({"safe": 0, "forged": 1, "undecided": 3}[verdict])
+
+
+def _cells(answer: Injection, call: str) -> tuple[str, str]:
+    shortest = answer.shortest(call)
+    slots = ", ".join(one.slot for one in answer.of(call) if one.verdict == "forged")
+    return (repr(shortest.text), slots) if shortest else ("", "")

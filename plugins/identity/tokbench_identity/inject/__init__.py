@@ -1,0 +1,1 @@
+"""Whether a user's text can become a control id: proofs and forgeries."""

@@ -43,6 +43,9 @@ PATTERNS: Final[dict[str, str]] = {
 WORDS: Final = r"[^ \r\n]+|[ \r\n]+"
 """Words between spaces and line ends, where SentencePiece splits whatever its normalization is."""
 
+STAGE_TWO: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""The split of SuperBPE's second stage, and of its encoder; what is between two matches is a chunk, too."""
+
 SPLIT_NAMES: Final = ", ".join(PATTERNS)
 """For descriptions of options."""
 

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -65,6 +65,13 @@ class Task:
     least: int = 1
     cutter: Cutter | None = None
     """What cuts the text instead of the split."""
+    others: Mapping[str, Path] = field(default_factory=dict)
+    """Tables of the same text by other splits: where to write them, by expression."""
+
+    @property
+    def tables(self) -> dict[str, Path]:
+        """All tables to write, by split."""
+        return {self.reading.pattern: self.output, **self.others}
 
     @property
     def folder(self) -> Path:
@@ -73,7 +80,7 @@ class Task:
 
     def settings(self) -> list[object]:
         """What must be the same for a count to go on; what bad text becomes may change, because it stops a count."""
-        return [*self.reading._replace(errors="strict", nulls="error"), self.parts]
+        return [*self.reading._replace(errors="strict", nulls="error"), self.parts, *self.others]
 
     def stamps(self) -> list[list[object]]:
         """Names, sizes and times of the files; standard input is new in every call."""
@@ -90,10 +97,15 @@ def _stamp(path: Path) -> tuple[int, int]:
 class Counted(NamedTuple):
     """A finished count."""
 
-    merged: Merged
+    tables: dict[Path, Merged]
     amount: Amount
     resumed: int
     """Bytes of files that an earlier call had counted."""
+
+    @property
+    def merged(self) -> Merged:
+        """The first table."""
+        return next(iter(self.tables.values()))
 
 
 class Written(NamedTuple):
@@ -101,6 +113,7 @@ class Written(NamedTuple):
 
     pieces: list[Piece]
     files: list[str]
+    """Those of each split end with its number, such as ``-0.parquet``."""
     amount: Amount
 
 
@@ -128,7 +141,7 @@ class _Counter:
         self._begin()
 
     def _begin(self) -> None:
-        self._table = self._new_table()
+        self._tables = self._new_tables()
         self._written = Written([], [], Amount())
         self._since = time.monotonic()
 
@@ -136,9 +149,10 @@ class _Counter:
         """Count a piece; return what was written, if it was time to."""
         reader = PieceReader(piece, self._task.reading)
         for block in reader:
-            self._table.add(block)
+            for table in self._tables:
+                table.add(block)
             report(reader.read)
-            if self._table.n_bytes > self._most:
+            if sum(table.n_bytes for table in self._tables) > self._most:
                 self._write()
         self._written.pieces.append(piece)
         self._written.amount.add(reader.amount)
@@ -153,16 +167,18 @@ class _Counter:
     def _write(self) -> None:
         import pyarrow.parquet as pq
 
-        path = self._task.folder / f"{self._name}-{self._n_files}.parquet"
-        with writing(path) as made, pq.ParquetWriter(made, schema(), compression="zstd", compression_level=1) as writer:
-            for rows in self._table.rows():
-                writer.write_batch(rows)
+        for number, table in enumerate(self._tables):
+            path = self._task.folder / f"{self._name}-{self._n_files}-{number}.parquet"
+            with writing(path) as made, pq.ParquetWriter(made, schema(), compression="zstd", compression_level=1) as to:
+                for rows in table.rows():
+                    to.write_batch(rows)
+            self._written.files.append(path.name)
         self._n_files += 1
-        self._written.files.append(path.name)
-        self._table = self._new_table()
+        self._tables = self._new_tables()
 
-    def _new_table(self) -> BlockCounter:
-        return BlockCounter(self._task.reading.pattern, parts=self._task.parts, cutter=self._task.cutter)
+    def _new_tables(self) -> list[BlockCounter]:
+        task = self._task
+        return [BlockCounter(pattern, parts=task.parts, cutter=task.cutter) for pattern in task.tables]
 
 
 class _Answer(NamedTuple, Generic[_Found]):
@@ -278,19 +294,23 @@ def _count(task: Task, report: Report) -> Counted:
         shutil.rmtree(task.folder)
         raise no_text(", ".join(map(shown_name, task.files)))
     facts = CountFacts(
-        task.cutter.name if task.cutter else resolve_pattern(task.reading.pattern),
+        task.reading.pattern,
         amount.documents,
         amount.bytes,
         tuple(map(str, task.files)),
         parts=task.parts,
         superwords=task.cutter.facts if task.cutter else None,
     )
-    rows = [Part(task.folder / name) for one in journal.written for name in one.files]
+    names = [name for one in journal.written for name in one.files]
+    made: dict[Path, Merged] = {}
     with engine(task.memory, task.folder / "spill") as connection:
         places = [_place(amount.sizes, share) for share in (0.5, 0.9)]
-        merged = merge(connection, rows, facts, task.output, least=task.least, places=places)
+        for number, (pattern, path) in enumerate(task.tables.items()):
+            rows = [Part(task.folder / name) for name in names if name.endswith(f"-{number}.parquet")]
+            facts = replace(facts, pattern=task.cutter.name if task.cutter else resolve_pattern(pattern))
+            made[path] = merge(connection, rows, facts, path, least=task.least, places=places)
     shutil.rmtree(task.folder)
-    return Counted(merged, amount, resumed)
+    return Counted(made, amount, resumed)
 
 
 def _place(sizes: Mapping[str, int], share: float) -> int:

@@ -102,7 +102,7 @@ class ChunkEncoder:
 
     def __call__(self, data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Encoded:
         """Encode chunks that end there; behind ``data`` there are ``PADDING`` bytes more."""
-        ids, offsets = np.empty(int(ends[-1]) + 4, np.uint32), np.zeros(ends.size + 1, np.int64)
+        ids, offsets = np.empty(data.size, np.uint32), np.zeros(ends.size + 1, np.int64)
         n_ids = encode_chunks(data, ends, ends, self._tables, ids, offsets[1:])
         return Encoded(ids[:n_ids], offsets)
 

@@ -114,9 +114,7 @@ def _train_counts(
     return _made(learned, vocab_size, options, text_of_tables(tables))
 
 
-def _made(
-    learned: BoundlessMerges, vocab_size: int, options: RuledTrainOptions, text: TrainingText
-) -> BoundlessBPE:
+def _made(learned: BoundlessMerges, vocab_size: int, options: RuledTrainOptions, text: TrainingText) -> BoundlessBPE:
     special = special_behind(FIRST_MERGE + len(learned.merges), options.special_tokens)
     rule = {"supermerges": learned.supermerges}
     record = TrainingRecord(vocab_size, options.tie, text, "boundless_bpe", rule)

@@ -39,10 +39,9 @@ from tokbench_trainers.superwords.rules import is_word_like, may_cross
 Kind = Literal["superbpe", "boundless_bpe"]
 
 _NEVER: Final = 1 << 20  # words
-_SIGN: Final = r"[^\s\p{L}\p{N}]"
 BORDERS: Final[dict[Kind, str]] = {
     # Beside numbers and several signs or spaces the second split ends a chunk, whatever follows.
-    "superbpe": rf"(?<=[^\s\p{{N}}])(?=\p{{N}})|(?<=\p{{N}})(?=\p{{L}})|(?<={_SIGN}{{2}})(?=\p{{L}})|(?<=  )(?= \p{{L}})",
+    "superbpe": r"(?<=[^\s\p{N}])(?=\p{N})|(?<=\p{N})(?=\p{L})|(?<=[^\s\p{L}\p{N}]{2})(?=\p{L})|(?<=  )(?= \p{L})",
     # A line break, or a sign that is no part of a word, ends a run of words; named splits end a chunk there.
     "boundless_bpe": r"(?<=\S\n)(?=\p{L})|(?<=[.,;:!?])(?= \p{L})",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -15,9 +15,11 @@ from tokbench_plugins.bpe import FIRST_MERGE, Pair, Tie, Vocabulary
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.encode import ChunkEncoder
 from tokbench_plugins.bpe.compiled.train import train_counts
+from tokbench_plugins.counts.count import Block
 from tokbench_plugins.counts.facts import CountFacts, read_facts
 from tokbench_plugins.counts.local import Counted, Task, count, through
 from tokbench_plugins.counts.pieces import Piece, PieceReader, Reading, pieces
+from tokbench_plugins.counts.read import TableRows
 from tokbench_trainers.extend import EncodedChunks, MergeRule, learn
 from tokbench_trainers.superwords.cutting import BORDERS, Cutter, Kind, Plan
 from tokbench_trainers.superwords.kernels import SLOTS
@@ -52,53 +54,74 @@ class Wanted(NamedTuple):
         return {**rule, "vocab_size": self.vocab_size}
 
 
-def make_table(task: Task, words: Counts, wanted: Wanted, progress: Progress, least: int | None = None) -> Counted:
+def make_table(task: Task, words: TableRows, wanted: Wanted, progress: Progress, least: int | None = None) -> Counted:
     """Count a text by the superwords that may be learned from it.
 
     Args:
         task: the text, and the table to write.
-        words: its chunks, counted with the split of words.
+        words: a table of the same text, counted with the split of words.
         wanted: the training.
         progress: is told what is being read.
         least: how often the rarest merge is done, at least; ``None`` to find out.
 
     Raises:
-        As :func:`.local.count`.
+        InputError: the words are of another text, or lack rare ones; and as :func:`.local.count`.
     """
-    plan, surely = _plan(words, wanted)
+    if words.facts.left_out:
+        raise plugin.InputError(f"the table of words is not whole: {words.facts.left_out}; count without --min-count")
+    plan, surely = plan_of(words.rows, wanted)
     reading = task.reading._replace(border=BORDERS[wanted.kind])
-    sketch = np.zeros(SLOTS, np.int64)
-    cut = pieces(task.files, reading)
     make = partial(_Sketcher, Cutter(plan), reading)
-    for counted in through(cut, make, task.processes, partial(progress, "counting pairs (MB)")):
-        sketch += counted
-    if least is None:
-        least = surely or _least(sketch, wanted.vocab_size - wanted.stage_one)
+    sketch, n_bytes = np.zeros(SLOTS, np.int64), 0
+    for one in through(pieces(task.files, reading), make, task.processes, partial(progress, "counting pairs (MB)")):
+        sketch += one.counts
+        n_bytes += one.bytes
+    if n_bytes != words.facts.bytes:
+        message = f"the table of words is of {words.facts.bytes:,} bytes of text, and this text has {n_bytes:,}"
+        raise plugin.InputError(f"{message}; count the words of the same files, read alike")
+    least = least or surely or least_of(sketch, wanted)
     cutter = Cutter(plan._replace(least=least, frequent=sketch >= least))
     return count(replace(task, reading=reading, cutter=cutter), partial(progress, "counting superwords (MB)"))
 
 
-class _Planned(NamedTuple):
+class Planned(NamedTuple):
+    """How a text will be cut."""
+
     plan: Plan
+    """Without what is frequent."""
     least: int
     """How often the last merge is done, at least; 0 if that is unknown."""
 
 
-def _plan(words: Counts, wanted: Wanted) -> _Planned:
+def plan_of(words: Counts, wanted: Wanted) -> Planned:
+    """Train the merges within words."""
     if wanted.kind == "superbpe":
         merges = train_counts(words, wanted.stage_one, wanted.tie)
-        return _Planned(Plan(wanted.kind, wanted.rule, merges, wanted.most_words), 0)
+        return Planned(Plan(wanted.kind, wanted.rule, merges, wanted.most_words), 0)
     ordinary = learn_ordinary({chunk.decode(): n for chunk, n in words.chunks()}, wanted.vocab_size, wanted.tie)
     merges = [(left, right) for left, right, _ in ordinary.vocabulary.merges]
     enough = len(merges) == wanted.vocab_size - FIRST_MERGE and merges
     # Supermerges take the places of rarer ones.
-    return _Planned(Plan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
+    return Planned(Plan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
 
 
-def _least(sketch: NDArray[np.int64], superwords: int) -> int:
+def sketch_of(plan: Plan, blocks: Iterable[Block]) -> NDArray[np.int64]:
+    """Return int64[SLOTS], at least how often each pair occurs; sketches of parts of a text add up."""
+    cutter, sketch = Cutter(plan), np.zeros(SLOTS, np.int64)
+    for block in blocks:
+        cutter.add_to(sketch, block.data, block.offsets)
+    return sketch
+
+
+def least_of(sketch: NDArray[np.int64], wanted: Wanted) -> int:
     """Return a count that the last superword is not below, if text is as usual; training checks it."""
-    taken = min(_SPARE * max(superwords, 1), SLOTS - 1)
-    return max(1, int(np.partition(sketch, SLOTS - 1 - taken)[SLOTS - 1 - taken]))
+    place = max(0, SLOTS - 1 - _SPARE * (wanted.vocab_size - wanted.stage_one))
+    return max(1, int(np.partition(sketch, place)[place]))
+
+
+class _Sketch(NamedTuple):
+    counts: NDArray[np.int64]
+    bytes: int
 
 
 class _Sketcher:
@@ -106,16 +129,17 @@ class _Sketcher:
 
     def __init__(self, cutter: Cutter, reading: Reading) -> None:
         self._cutter, self._reading = cutter, reading
-        self._sketch = np.zeros(SLOTS, np.int64)
+        self._sketch, self._bytes = np.zeros(SLOTS, np.int64), 0
 
     def count(self, piece: Piece, report: Callable[[int], object]) -> None:
         reader = PieceReader(piece, self._reading)
         for block in reader:
             self._cutter.add_to(self._sketch, block.data, block.offsets)
             report(reader.read)
+        self._bytes += reader.amount.bytes
 
-    def finish(self) -> NDArray[np.int64]:
-        return self._sketch
+    def finish(self) -> _Sketch:
+        return _Sketch(self._sketch, self._bytes)
 
 
 def check_table(wanted: Wanted, tables: Mapping[str, plugin.CountsFile]) -> str:

@@ -165,9 +165,7 @@ class _Superwords(DisjointText):
             self._enter_if_ready(pair)
 
 
-def _take_turns(
-    ordinary: Ordinary, text: _Superwords, total: int, progress: plugin.TrainProgress
-) -> TrainedBoundless:
+def _take_turns(ordinary: Ordinary, text: _Superwords, total: int, progress: plugin.TrainProgress) -> TrainedBoundless:
     vocabulary, times = ordinary
     tokens = list(vocabulary.tokens)
     exist: set[bytes] = set()  # superwords; no ordinary token has the bytes of one

@@ -18,8 +18,9 @@ from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
-from tokbench.tokenizers.contract import Encoded, HasSplit, Tokenizer, only_counts
+from tokbench.tokenizers.contract import Encoded, Tokenizer, only_counts
 from tokbench.tokenizers.options import Options
+from tokbench.tokenizers.split import why_not_by_chunks
 
 
 class ShardStates(NamedTuple):
@@ -124,10 +125,8 @@ def _place(shard: Shard) -> str:
 
 def _other_split(tokenizer: Tokenizer, shard: Shard) -> Failure | None:
     """Return why counted chunks say nothing of a tokenizer: it does not split text into them."""
-    if not shard.split or (isinstance(tokenizer, HasSplit) and tokenizer.split == shard.split):
-        return None
-    split = f"{tokenizer.split!r}" if isinstance(tokenizer, HasSplit) else "unknown"
-    return Failure(f"counts of another split; its own is {split}: count with it as --pattern", no_ids=True)
+    why = why_not_by_chunks(tokenizer, shard.split, shard.texts) if shard.split else ""
+    return Failure(why, no_ids=True) if why else None
 
 
 def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | NDArray[np.int64] | Failure:

@@ -275,7 +275,11 @@ class ThreadSafe(Protocol):
 
 @runtime_checkable
 class HasSplit(Protocol):
-    """Capability: encodes the chunks of a pre-tokenization split one by one."""
+    """Capability: encodes the chunks of a pre-tokenization split one by one.
+
+    One that normalizes whole texts first says it as ``normal_form``, such as ``"NFC"``; one of which no split is known
+    says why as ``why_no_split``.
+    """
 
     @property
     def split(self) -> str | None:

@@ -43,6 +43,19 @@ PATTERNS: Final[dict[str, str]] = {
 WORDS: Final = r"[^ \r\n]+|[ \r\n]+"
 """Words between spaces and line ends, where SentencePiece splits whatever its normalization is."""
 
+STAGE_TWO: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+"""The split of SuperBPE's second stage, and of its encoder; what is between two matches is a chunk, too."""
+
+_LINES: Final = r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_AS_NAMED: Final = {
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s": "gpt4",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+" + _LINES: "gpt4",
+}
+"""How tiktoken and published files write the named splits, where it differs."""
+
 SPLIT_NAMES: Final = ", ".join(PATTERNS)
 """For descriptions of options."""
 
@@ -75,6 +88,15 @@ def pattern_name(pattern: str) -> str:
     ('gpt4', '[ab]+')
     """
     return next((name for name, known in PATTERNS.items() if known == pattern), pattern)
+
+
+def as_named(pattern: str) -> str:
+    r"""Return the named expression that cuts every text like a published one, or the published one itself.
+
+    >>> pattern_name(as_named(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"))
+    'gpt2'
+    """
+    return PATTERNS[_AS_NAMED[pattern]] if pattern in _AS_NAMED else pattern
 
 
 def _compile(pattern: str) -> regex.Pattern[str]:

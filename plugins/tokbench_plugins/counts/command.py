@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from math import log2
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,7 +15,7 @@ from tokbench.terminal.options import common_options, examples, json_option, log
 
 if TYPE_CHECKING:
     from tokbench.foundation.display import Log
-    from tokbench_plugins.counts.local import Counted
+    from tokbench_plugins.counts.local import Counted, Task
     from tokbench_plugins.counts.merge import Merged
 
 
@@ -26,49 +26,69 @@ def _size(value: str | None) -> int | None:
         raise click.BadParameter(str(error)) from error
 
 
+_HOW_TO_READ: Final = (
+    click.option(
+        "--document",
+        type=click.Choice(["file", "line"]),
+        default="file",
+        show_default=True,
+        help="What a document of a text file is; a row of JSONL, CSV or Parquet is always one.",
+    ),
+    click.option("--field", default="", help="The field of a row that holds the text [default: text, content, …]."),
+    click.option("--group", default="", help='Count by group, such as "{parent}" of files, or "{lang}" of rows.'),
+    click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace", "skip"]),
+        default="strict",
+        show_default=True,
+        help="What to do with bytes that are not UTF-8.",
+    ),
+    click.option(
+        "--nulls",
+        type=click.Choice(["error", "skip"]),
+        default="error",
+        show_default=True,
+        help="What to do with rows whose text is null.",
+    ),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        callback=lambda _context, _option, value: _size(value),
+        help="Such as 8GB [default: half of what is free].",
+    ),
+    click.option("--processes", type=click.IntRange(1), help="[default: all cores]"),
+)
+
+
+def text_options(command: Any) -> Any:
+    """Add the options that say how texts are read; :func:`task_of` takes them."""
+    for option in reversed(_HOW_TO_READ):
+        command = option(command)
+    return command
+
+
 @click.command(
     epilog=examples(
         "tokbench count texts/ -o news.counts",
         'tokbench count "web/*.jsonl.zst" --group "{lang}" --memory 8GB -o web.counts',
+        "tokbench count texts/ --pattern gpt2 --pattern gpt4 -o news.counts",
         "tokbench count --add monday.counts tuesday.counts -o week.counts",
         "tokbench train --backend regex_bpe:gpt4 --counts news.counts --vocab-size 32768",
     )
 )
 @click.argument("texts", nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The table to write.")
-@click.option("--pattern", default="gpt4", show_default=True, help="The split: gpt2, gpt4, o200k or an expression.")
 @click.option(
-    "--document",
-    type=click.Choice(["file", "line"]),
-    default="file",
+    "--pattern",
+    "patterns",
+    multiple=True,
+    default=("gpt4",),
     show_default=True,
-    help="What a document of a text file is; a row of JSONL, CSV or Parquet is always one.",
+    help="The split: gpt2, gpt4, o200k or an expression; several write a table each, such as news.gpt2.counts.",
 )
-@click.option("--field", default="", help="The field of a row that holds the text [default: text, content, …].")
-@click.option("--group", default="", help='Count by group, such as "{parent}" of files, or "{lang}" of rows.')
 @click.option("--intervals", is_flag=True, help="Count 16 parts of the text, for intervals: about twice the rows.")
 @click.option("--min-count", type=click.IntRange(1), default=1, help="Leave rarer pre-tokens out; training differs.")
-@click.option(
-    "--errors",
-    type=click.Choice(["strict", "replace", "skip"]),
-    default="strict",
-    show_default=True,
-    help="What to do with bytes that are not UTF-8.",
-)
-@click.option(
-    "--nulls",
-    type=click.Choice(["error", "skip"]),
-    default="error",
-    show_default=True,
-    help="What to do with rows whose text is null.",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    callback=lambda _context, _option, value: _size(value),
-    help="Such as 8GB [default: half of what is free].",
-)
-@click.option("--processes", type=click.IntRange(1), help="[default: all cores]")
+@text_options
 @click.option("--add", is_flag=True, help="TEXTS are tables, or folders of tables: add them.")
 @click.option("--gaps", is_flag=True, help="With --add: numbers of parts may be missing.")
 @json_option
@@ -85,18 +105,19 @@ def count(
     from tokbench.text.find import find_files
     from tokbench_plugins.counts.merge import add_tables, available_memory
 
-    memory = given["memory"] or available_memory()
+    counted = None
     if add:
         tables = [path for name in texts for path in find_files(_in_folder(name))]
-        merged = add_tables(tables, output, memory, given["min_count"], gaps=gaps)
-        counted = None
+        memory = given["memory"] or available_memory()
+        made = {output: add_tables(tables, output, memory, given["min_count"], gaps=gaps)}
     else:
-        counted = _count(texts, output, memory, log, given)
-        merged = counted.merged
+        counted = _count(texts, output, log, given)
+        made = counted.tables
     if as_json:
-        print_json(_facts(merged, output))
-    else:
-        _summary(merged, counted, output)
+        facts = [_facts(merged, path) for path, merged in made.items()]
+        print_json(facts[0] if len(facts) == 1 else {"tables": facts})
+    for path, merged in made.items() if not as_json else ():
+        _summary(merged, counted, path)
 
 
 def _in_folder(name: str) -> str:
@@ -104,34 +125,52 @@ def _in_folder(name: str) -> str:
     return f"{name.rstrip('/')}/[!._]*" if name.endswith("/") or Path(name).is_dir() else name
 
 
-def _count(texts: tuple[str, ...], output: Path, memory: int, log: Log, given: dict[str, Any]) -> Counted:
-    from tokbench.engine.workers.executor import usable_cores
+def _count(texts: tuple[str, ...], output: Path, log: Log, given: dict[str, Any]) -> Counted:
+    from dataclasses import replace
+
     from tokbench.foundation.display import progress_shown
+    from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
+    from tokbench_plugins.counts.local import count
+
+    patterns = dict.fromkeys(given["patterns"])
+    task = task_of(texts, output, next(iter(patterns)), given)
+    outputs = {pattern: output.with_suffix(f".{pattern}{output.suffix}") for pattern in patterns}
+    if len(outputs) > 1:
+        if unknown := [pattern for pattern in patterns if pattern not in PATTERNS]:
+            raise InputError(f"--pattern {unknown[0]!r} has no name for its table: count it by itself")
+        others = {resolve_pattern(pattern): path for pattern, path in outputs.items()}
+        task = replace(task, output=others.pop(task.reading.pattern), others=others)
+    total = sum(path.stat().st_size for path in task.files if path.is_file())
+    with progress_shown(log) as progress:
+        return count(
+            replace(task, parts=given["intervals"], least=given["min_count"]),
+            lambda read: progress("counting (MB)", read / 1e6, total / 1e6 if total else None),
+        )
+
+
+def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str, Any]) -> Task:
+    """Return the count of texts that options ask for; those of :func:`text_options` are in ``given``.
+
+    Raises:
+        InputError: there is no such text, or no such split.
+    """
+    from tokbench.engine.workers.executor import usable_cores
     from tokbench.text.find import find_texts
     from tokbench_plugins.bpe.patterns import resolve_pattern
-    from tokbench_plugins.counts.local import Task, count
+    from tokbench_plugins.counts.local import Task
+    from tokbench_plugins.counts.merge import available_memory
     from tokbench_plugins.counts.pieces import Reading
 
     try:
-        pattern = resolve_pattern(given["pattern"])
+        resolved = resolve_pattern(pattern)
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
     found = find_texts(texts, complete=True)
     for line in found.notes():
         say(line, err=True)
-    total = sum(path.stat().st_size for path in found.files if path.is_file())
-    reading = Reading(pattern, *(given[name] for name in ("document", "field", "group", "errors", "nulls")))
-    task = Task(
-        tuple(found.files),
-        reading,
-        output,
-        memory,
-        given["processes"] or usable_cores(),
-        given["intervals"],
-        given["min_count"],
-    )
-    with progress_shown(log) as progress:
-        return count(task, lambda read: progress("counting (MB)", read / 1e6, total / 1e6 if total else None))
+    reading = Reading(resolved, *(given[name] for name in ("document", "field", "group", "errors", "nulls")))
+    memory, processes = given["memory"] or available_memory(), given["processes"] or usable_cores()
+    return Task(tuple(found.files), reading, output, memory, processes)
 
 
 def _facts(merged: Merged, output: Path) -> dict[str, object]:

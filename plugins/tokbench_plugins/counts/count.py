@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +51,23 @@ class Block(NamedTuple):
     group: str = ""
 
 
+class Cutter(Protocol):
+    """What cuts text by more than a split; it can be pickled."""
+
+    name: str
+    """Of the split, in the table."""
+    facts: dict[str, Any]
+    """What the table tells of it, for JSON."""
+
+    def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return int64[c], the positions behind each chunk, as :meth:`.scan.Scanner.ends`."""
+
+
 class BlockCounter:
     """Counts the chunks of blocks by group and part."""
 
-    def __init__(self, pattern: str, *, parts: bool = False) -> None:
-        self._scan = scanner(pattern)
+    def __init__(self, pattern: str, *, parts: bool = False, cutter: Cutter | None = None) -> None:
+        self._scan = cutter or scanner(pattern)
         self._split = None if self._scan else Splitter(pattern)
         self._parts = parts
         self._counters: dict[tuple[str, int], ChunkCounter] = {}

@@ -176,6 +176,8 @@ class CountFacts:
     """The places of the caller's numbers, rising; empty without numbers, or if they are scattered."""
     in_order: bool = True
     """Whether the rows are in the order of ``first``."""
+    superwords: Mapping[str, Any] | None = None
+    """What the text was cut by, if chunks may have several words."""
 
     @property
     def gaps(self) -> tuple[Span, ...]:

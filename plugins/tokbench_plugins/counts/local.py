@@ -11,14 +11,15 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from tokbench import plugin
 from tokbench.foundation.files import (
@@ -33,7 +34,7 @@ from tokbench.text.cuts import shown_name
 from tokbench.text.find import no_text
 from tokbench.text.opening import STDIN
 from tokbench_plugins.bpe.patterns import resolve_pattern
-from tokbench_plugins.counts.count import BlockCounter
+from tokbench_plugins.counts.count import BlockCounter, Cutter
 from tokbench_plugins.counts.facts import CountFacts, position, schema
 from tokbench_plugins.counts.merge import BASE, Merged, Part, engine, merge
 from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, pieces
@@ -62,6 +63,15 @@ class Task:
     processes: int = 1
     parts: bool = False
     least: int = 1
+    cutter: Cutter | None = None
+    """What cuts the text instead of the split."""
+    others: Mapping[str, Path] = field(default_factory=dict)
+    """Tables of the same text by other splits: where to write them, by expression."""
+
+    @property
+    def tables(self) -> dict[str, Path]:
+        """All tables to write, by split."""
+        return {self.reading.pattern: self.output, **self.others}
 
     @property
     def folder(self) -> Path:
@@ -70,7 +80,7 @@ class Task:
 
     def settings(self) -> list[object]:
         """What must be the same for a count to go on; what bad text becomes may change, because it stops a count."""
-        return [*self.reading._replace(errors="strict", nulls="error"), self.parts]
+        return [*self.reading._replace(errors="strict", nulls="error"), self.parts, *self.others]
 
     def stamps(self) -> list[list[object]]:
         """Names, sizes and times of the files; standard input is new in every call."""
@@ -87,10 +97,15 @@ def _stamp(path: Path) -> tuple[int, int]:
 class Counted(NamedTuple):
     """A finished count."""
 
-    merged: Merged
+    tables: dict[Path, Merged]
     amount: Amount
     resumed: int
     """Bytes of files that an earlier call had counted."""
+
+    @property
+    def merged(self) -> Merged:
+        """The first table."""
+        return next(iter(self.tables.values()))
 
 
 class Written(NamedTuple):
@@ -98,7 +113,21 @@ class Written(NamedTuple):
 
     pieces: list[Piece]
     files: list[str]
+    """Those of each split end with its number, such as ``-0.parquet``."""
     amount: Amount
+
+
+_Found = TypeVar("_Found", covariant=True)  # noqa: PLC0105 - as long as two names say the same
+
+
+class PieceWorker(Protocol[_Found]):
+    """What goes through pieces, in one process."""
+
+    def count(self, piece: Piece, report: Report) -> _Found | None:
+        """Go through a piece; return what was found so far, if it is time to."""
+
+    def finish(self) -> _Found:
+        """Return what was found since the last time."""
 
 
 class _Counter:
@@ -112,7 +141,7 @@ class _Counter:
         self._begin()
 
     def _begin(self) -> None:
-        self._table = BlockCounter(self._task.reading.pattern, parts=self._task.parts)
+        self._tables = self._new_tables()
         self._written = Written([], [], Amount())
         self._since = time.monotonic()
 
@@ -120,9 +149,10 @@ class _Counter:
         """Count a piece; return what was written, if it was time to."""
         reader = PieceReader(piece, self._task.reading)
         for block in reader:
-            self._table.add(block)
+            for table in self._tables:
+                table.add(block)
             report(reader.read)
-            if self._table.n_bytes > self._most:
+            if sum(table.n_bytes for table in self._tables) > self._most:
                 self._write()
         self._written.pieces.append(piece)
         self._written.amount.add(reader.amount)
@@ -137,24 +167,29 @@ class _Counter:
     def _write(self) -> None:
         import pyarrow.parquet as pq
 
-        path = self._task.folder / f"{self._name}-{self._n_files}.parquet"
-        with writing(path) as made, pq.ParquetWriter(made, schema(), compression="zstd", compression_level=1) as writer:
-            for rows in self._table.rows():
-                writer.write_batch(rows)
+        for number, table in enumerate(self._tables):
+            path = self._task.folder / f"{self._name}-{self._n_files}-{number}.parquet"
+            with writing(path) as made, pq.ParquetWriter(made, schema(), compression="zstd", compression_level=1) as to:
+                for rows in table.rows():
+                    to.write_batch(rows)
+            self._written.files.append(path.name)
         self._n_files += 1
-        self._written.files.append(path.name)
-        self._table = BlockCounter(self._task.reading.pattern, parts=self._task.parts)
+        self._tables = self._new_tables()
+
+    def _new_tables(self) -> list[BlockCounter]:
+        task = self._task
+        return [BlockCounter(pattern, parts=task.parts, cutter=task.cutter) for pattern in task.tables]
 
 
-class _Answer(NamedTuple):
+class _Answer(NamedTuple, Generic[_Found]):
     piece: Piece | None
     """``None`` at the end."""
-    written: Written | None
+    found: _Found | None
 
 
-def _process(task: Task, line: Connection) -> None:
-    """Count the pieces that arrive until ``None`` does."""
-    counter = _Counter(task)
+def _process(make: Callable[[], PieceWorker[_Found]], line: Connection) -> None:
+    """Go through the pieces that arrive until ``None`` does."""
+    counter = make()
     reported = time.monotonic()
 
     def report(done: int) -> None:
@@ -247,13 +282,10 @@ def _count(task: Task, report: Report) -> Counted:
     journal = _Journal(task)
     journal.open()
     done = {piece for one in journal.written for piece in one.pieces}
-    every = pieces(task.files, task.reading)
-    left = [piece for piece in every if piece not in done]
+    left = [piece for piece in pieces(task.files, task.reading) if piece not in done]
     resumed = sum(piece.size for piece in done)
-    small = sum(piece.size for piece in left) < _SMALL
-    here = small or task.processes == 1 or STDIN in task.files
-    counting = _count_here if here else _count_in_processes
-    for written in counting(task, left, lambda read: report(resumed + read)) if left else ():
+    make = partial(_Counter, task)
+    for written in through(left, make, task.processes, lambda read: report(resumed + read)) if left else ():
         journal.add(written)
     amount = Amount()
     for one in journal.written:
@@ -262,18 +294,23 @@ def _count(task: Task, report: Report) -> Counted:
         shutil.rmtree(task.folder)
         raise no_text(", ".join(map(shown_name, task.files)))
     facts = CountFacts(
-        resolve_pattern(task.reading.pattern),
+        task.reading.pattern,
         amount.documents,
         amount.bytes,
         tuple(map(str, task.files)),
         parts=task.parts,
+        superwords=task.cutter.facts if task.cutter else None,
     )
-    rows = [Part(task.folder / name) for one in journal.written for name in one.files]
+    names = [name for one in journal.written for name in one.files]
+    made: dict[Path, Merged] = {}
     with engine(task.memory, task.folder / "spill") as connection:
         places = [_place(amount.sizes, share) for share in (0.5, 0.9)]
-        merged = merge(connection, rows, facts, task.output, least=task.least, places=places)
+        for number, (pattern, path) in enumerate(task.tables.items()):
+            rows = [Part(task.folder / name) for name in names if name.endswith(f"-{number}.parquet")]
+            facts = replace(facts, pattern=task.cutter.name if task.cutter else resolve_pattern(pattern))
+            made[path] = merge(connection, rows, facts, path, least=task.least, places=places)
     shutil.rmtree(task.folder)
-    return Counted(merged, amount, resumed)
+    return Counted(made, amount, resumed)
 
 
 def _place(sizes: Mapping[str, int], share: float) -> int:
@@ -286,17 +323,34 @@ def _place(sizes: Mapping[str, int], share: float) -> int:
     return 0
 
 
-def _count_here(task: Task, left: list[Piece], report: Report) -> Iterator[Written]:
-    counter, read = _Counter(replace(task, processes=1)), 0
+def through(
+    left: Sequence[Piece], make: Callable[[], PieceWorker[_Found]], processes: int, report: Report
+) -> Iterator[_Found]:
+    """Yield what workers find in pieces, here if they are few, or in processes.
+
+    Raises:
+        InputError, BackendUnavailable, OSError: of a worker, or one was killed.
+    """
+    small = sum(piece.size for piece in left) < _SMALL
+    if small or processes == 1 or any(Path(piece.path) == STDIN for piece in left):
+        yield from _here(left, make(), report)
+    else:
+        yield from _in_processes(left, make, processes, report)
+
+
+def _here(left: Sequence[Piece], worker: PieceWorker[_Found], report: Report) -> Iterator[_Found]:
+    read = 0
     for piece in left:
-        if written := counter.count(piece, lambda done: report(read + done)):  # noqa: B023
-            yield written
+        if found := worker.count(piece, lambda done: report(read + done)):  # noqa: B023
+            yield found
         read += piece.size
-    yield counter.finish()
+    yield worker.finish()
 
 
-def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterator[Written]:
-    lines = dict(_start(task) for _ in range(min(task.processes, len(left))))
+def _in_processes(
+    left: Sequence[Piece], make: Callable[[], PieceWorker[_Found]], processes: int, report: Report
+) -> Iterator[_Found]:
+    lines = dict(_start(make) for _ in range(min(processes, len(left))))
     reading: dict[Connection, int] = {}
     waiting = iter(left)
     failed: Exception | None = None
@@ -307,7 +361,7 @@ def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterat
         while lines:
             for line in wait(list(lines)):
                 assert isinstance(line, Connection)
-                answer = _answer(line, lines[line], task)
+                answer = _answer(line, lines[line])
                 if isinstance(answer, int):
                     reading[line] = answer
                     report(read + sum(reading.values()))
@@ -319,8 +373,8 @@ def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterat
                     lines.pop(line).join()
                 if isinstance(answer, Exception):  # the others end their pieces
                     failed, waiting = answer, iter(())
-                elif isinstance(answer, _Answer) and answer.written:
-                    yield answer.written
+                elif isinstance(answer, _Answer) and answer.found:
+                    yield answer.found
         if failed:
             raise failed
     finally:
@@ -328,23 +382,23 @@ def _count_in_processes(task: Task, left: list[Piece], report: Report) -> Iterat
             process.terminate()
 
 
-def _start(task: Task) -> tuple[Connection, BaseProcess]:
+def _start(make: Callable[[], PieceWorker[object]]) -> tuple[Connection, BaseProcess]:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_process, args=(task, theirs), daemon=True)
+    process = context.Process(target=_process, args=(make, theirs), daemon=True)
     process.start()
     theirs.close()
     return ours, process
 
 
-def _answer(line: Connection, process: BaseProcess, task: Task) -> _Answer | int | Exception:
+def _answer(line: Connection, process: BaseProcess) -> _Answer[Any] | int | Exception:
     """Return what a process says: a finished piece, the bytes that it has read of one, or why it ends."""
     try:
-        answer: _Answer | int | Exception = line.recv()
+        answer: _Answer[Any] | int | Exception = line.recv()
     except (EOFError, ConnectionError):
         process.join()
         return plugin.InputError(
             f"a process that counts ended with exit code {process.exitcode}; if memory ran out, lower --memory; "
-            f"run the command again to go on (what is counted is in {task.folder})"
+            f"run the command again to go on"
         )
     return answer

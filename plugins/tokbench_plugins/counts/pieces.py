@@ -51,6 +51,15 @@ class Reading(NamedTuple):
     """A template, such as ``{language}``, or of the fields of a row."""
     errors: Errors = "strict"
     nulls: Nulls = "error"
+    border: str = ""
+    """A regular expression that matches where a text may be cut; empty for what all named splits have."""
+
+    @property
+    def cut(self) -> regex.Pattern[str] | None:
+        """Where a text may be cut; ``None`` if that is unknown."""
+        if self.border:
+            return regex.compile(self.border)
+        return _CUT if scanner(self.pattern) else None
 
 
 class Piece(NamedTuple):
@@ -104,7 +113,7 @@ def pieces(files: Sequence[Path], how: Reading) -> list[Piece]:
         size = path.stat().st_size
         with reading(path) as reader:
             by_line = reader.form == "jsonl" or (reader.form == "text" and how.document == "line")
-            can_be_cut = by_line or (reader.form == "text" and scanner(how.pattern) is not None)
+            can_be_cut = by_line or (reader.form == "text" and how.cut is not None)
             step = _PIECE if can_be_cut and reader.path else max(size, 1)
         starts = range(0, max(size, 1), step)
         made += [Piece(number, str(path), start, min(start + step, size), reader.form) for start in starts]
@@ -128,7 +137,7 @@ class PieceReader:
         with reading(self._path, piece.form, faults=self.amount.faults) as reader:
             self._reader = reader
             by_line = reader.form == "jsonl" or self._how.document == "line"
-            self._cut = _LINE if by_line else _CUT if scanner(self._how.pattern) else None
+            self._cut = _LINE if by_line else self._how.cut
             if reader.form in {"text", "jsonl"}:
                 for start, data in self._stretches(reader):
                     self.read = reader.file.place - piece.start

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tokbench import plugin
 from tokbench_plugins.bpe.artefact import TrainingText
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
 from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.counts.facts import read_facts
+from tokbench_plugins.counts.facts import CountFacts, read_facts
 from tokbench_plugins.counts.merge import (
     add_tables,
     available_memory,
@@ -40,6 +40,23 @@ def counts_of_tables(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> Count
     """
     with _one_table(tables) as (path, folder):
         return read_counts(path, tie, folder)
+
+
+class TableRows(NamedTuple):
+    """The rows of tables, as one."""
+
+    rows: Counts
+    facts: CountFacts
+
+
+def rows_of_tables(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> TableRows:
+    """Return the chunks of all tables with what was counted.
+
+    Raises:
+        As :func:`counts_of_tables`.
+    """
+    with _one_table(tables) as (path, folder):
+        return TableRows(read_counts(path, tie, folder), read_facts(path))
 
 
 def counts_of_groups(tables: Mapping[str, plugin.CountsFile], tie: Tie) -> dict[str, Counts]:

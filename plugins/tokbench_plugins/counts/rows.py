@@ -79,6 +79,8 @@ def check_counts(counts: Counts, facts: CountFacts, path: Path | str) -> None:
         raise plugin.InputError(
             f"{path}: row {row + 1}: a count of {counts.counts[row]}: counts are 1 or more; count again"
         )
+    if facts.superwords:
+        return
     data, offsets = counts.data[: counts.offsets[-1]], counts.offsets
     whole = bool((np.diff(offsets) > 0).all()) and not ((data[offsets[:-1]] & 0xC0) == 0x80).any()  # noqa: PLR2004
     if whole:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from tokbench.foundation.files import is_utf8
 from tokbench_plugins.bpe.formats.tokenizer_json import SWITCHES, pipeline
+from tokbench_plugins.bpe.patterns import PATTERNS, as_named
 from tokbench_plugins.bpe.recovery.order import Merges, in_order, listed
 from tokbench_plugins.bpe.special import SpecialTokens, names_of_sets
 from tokbench_plugins.bpe.vocabulary import Merge
@@ -18,6 +19,7 @@ _FAR_BEYOND = "\uffff"  # a noncharacter: no text has it
 _MOST_GROWTH: Final = 64
 _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file does not say
 
+_FORMS: Final = frozenset({"NFC", "NFD", "NFKC", "NFKD"})
 _SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -96,6 +98,45 @@ def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
 def special_names(content: Mapping[str, Any]) -> list[str]:
     """Return the names of special added tokens."""
     return [token["content"] for token in content.get("added_tokens") or () if token.get("special")]
+
+
+class Split(NamedTuple):
+    """How a pipeline splits text before its model."""
+
+    expression: str = ""
+    """Cuts alike; empty if none is known."""
+
+    form: str | None = None
+    """The Unicode normalization before it."""
+
+    why_not: str = ""
+
+
+def split_of(content: Mapping[str, Any]) -> Split:
+    """Return the split of a pipeline whose model sees nothing but its chunks.
+
+    >>> gpt2 = {"model": {"type": "BPE"}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}}
+    >>> pattern_name(split_of(gpt2).expression), split_of({"model": {"type": "Unigram"}}).why_not
+    ('gpt2', 'its model is Unigram and not BPE')
+    """
+    if (kind := model_kind(content)) != "BPE":
+        return Split(why_not=f"its model is {kind} and not BPE")
+    before = list(steps(content.get("normalizer"), "normalizers"))
+    if len(before) > 1 or any(step["type"] not in _FORMS for step in before):
+        return Split(why_not="its normalizer changes text in more than its Unicode form")
+    if added := [token["content"] for token in content.get("added_tokens") or () if not token.get("special")]:
+        return Split(why_not=f"it looks for added tokens such as {added[0]!r} before it splits")
+    match list(steps(content.get("pre_tokenizer"), "pretokenizers")):
+        case [{"type": "ByteLevel", "add_prefix_space": False, **more}] if more.get("use_regex", True):
+            expression = PATTERNS["gpt2"]
+        case [
+            {"type": "Split", "pattern": {"Regex": str(published)}, "behavior": "Isolated", "invert": False},
+            {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False},
+        ]:
+            expression = as_named(published)
+        case _:
+            return Split(why_not="its pre-tokenizer is not a single expression")
+    return Split(expression, before[0]["type"] if before else None)
 
 
 def file_faults(content: Mapping[str, Any], ids: Mapping[str, int]) -> dict[int, str]:

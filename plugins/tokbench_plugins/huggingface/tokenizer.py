@@ -23,6 +23,7 @@ from tokbench_plugins.bpe.special import Chosen, SpecialTokens
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.json import (
+    Split,
     check_growth,
     file_faults,
     has_merges,
@@ -30,6 +31,7 @@ from tokbench_plugins.huggingface.json import (
     model_kind,
     ordinary,
     special_names,
+    split_of,
     with_more_special,
     with_special_only,
     without_special,
@@ -76,6 +78,22 @@ class HuggingFaceTokenizer:
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
         self.notes = (*changes, *notes)
+
+    @property
+    def split(self) -> str:
+        return self._split.expression
+
+    @property
+    def normal_form(self) -> str | None:
+        return self._split.form
+
+    @property
+    def why_no_split(self) -> str:
+        return self._split.why_not
+
+    @cached_property
+    def _split(self) -> Split:
+        return split_of(_content(self._source))
 
     @property
     def file_faults(self) -> Mapping[int, str]:

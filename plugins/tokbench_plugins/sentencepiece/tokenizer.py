@@ -45,6 +45,7 @@ class SentencePieceTokenizer(EncodesAroundSpecial):
     file_suffix = ".model"
     lossless = False  # every model decodes U+2581 to a space
     thread_safe = True
+    why_no_split = "SentencePiece reads a text as a whole"
 
     def __init__(self, model: bytes, notes: tuple[str, ...] = ()) -> None:
         self._processor = SentencePieceProcessor()

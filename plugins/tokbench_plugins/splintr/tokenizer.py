@@ -18,6 +18,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id, check_ids, check_span, from_buffers, from_lists
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.formats.tiktoken_ranks import KIMI
+from tokbench_plugins.bpe.patterns import PATTERNS
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
@@ -46,6 +47,18 @@ _CONTROL: Final[Mapping[str, Sequence[int]]] = {"gemma2": (106, 107), "gemma3": 
 
 _ENDS_IN: Final = {"o200k_base": "o200k", "gpt-oss": "o200k", "kimi_k2": KIMI, "kimi_k3": KIMI}
 """The splits of vocabularies whose words may end in a contraction."""
+_SPLITS: Final[Mapping[str, str]] = {
+    "cl100k_base": PATTERNS["gpt4"],
+    "gpt-oss": PATTERNS["o200k"],
+    "kimi_k2": KIMI,
+    "kimi_k3": KIMI,
+    "llama3": PATTERNS["gpt4"],
+    "o200k_base": PATTERNS["o200k"],
+    "phi4": PATTERNS["gpt4"],
+    "whisper_v1": PATTERNS["gpt2"],
+    "whisper_v2": PATTERNS["gpt2"],
+    "whisper_v3": PATTERNS["gpt2"],
+}
 _LONG_S: Final = "'\u017f"  # in which splintr does not find the contraction 's
 _LONG_RUN: Final = re.compile("( {16}(?= {16}))")  # what merges make first of a run that is longer than every piece
 
@@ -89,6 +102,16 @@ class SplintrTokenizer(EncodesAroundSpecial):
         self._tail = len(template) - self._head
         self.vocab_size: int = splintr.base_vocab_size(vocabulary)
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
+
+    @property
+    def split(self) -> str | None:
+        """The split of a vocabulary that looks for no pieces before it splits."""
+        return None if self._ordinary else _SPLITS.get(self._name)
+
+    @property
+    def why_no_split(self) -> str:
+        known = next(iter(self._ordinary), None)
+        return f"it looks for pieces such as {known!r} before it splits" if known else "its split is not known"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SplintrTokenizer, (self._name,)

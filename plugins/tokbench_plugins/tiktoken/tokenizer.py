@@ -16,18 +16,12 @@ from tokbench.tokenizers.contract import Encoded, TokenSpans
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.formats.tiktoken_ranks import write_expression
+from tokbench_plugins.bpe.patterns import as_named
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import missing_byte
 
 _LONGEST_REASON = 160
-
-_SPLITS = {
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": PATTERNS["gpt2"],
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
-    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s": PATTERNS["gpt4"],
-}
-"""How tiktoken writes the named splits, where it differs."""
 
 
 class TiktokenTokenizer(EncodesAroundSpecial):
@@ -109,8 +103,7 @@ class TiktokenTokenizer(EncodesAroundSpecial):
 
     @property
     def split(self) -> str:
-        pattern: str = self._encoding._pat_str  # noqa: SLF001 - it has no public name
-        return _SPLITS.get(pattern, pattern)
+        return as_named(self._encoding._pat_str)  # noqa: SLF001 - it has no public name
 
     @property
     def stages(self) -> Mapping[str, str]:
@@ -132,6 +125,7 @@ class NFCTokenizer(TiktokenTokenizer):
     """The same for text that is normalized to NFC first; places in the given text are not known."""
 
     encode_with_spans = None  # type: ignore[assignment]
+    normal_form = "NFC"
 
     def encode(self, text: str, /) -> list[int]:
         return super().encode(normalize("NFC", text))

@@ -59,11 +59,10 @@ def extend(
     >>> extended.vocabulary.merges, extended.vocabulary.tokens[300:], extended.tokens
     (((108, 111, 256), (256, 119, 300), (300, 101, 301)), (b'low', b'lowe'), [14, 9, 7])
     """
-    ids = range(first_id, first_id + n_more)
     encoded = _encode_chunks(vocabulary, chunks)
-    learned = _learned(vocabulary, encoded, ids, rule, progress)
+    learned = learn(vocabulary, encoded, range(first_id, first_id + n_more), rule, progress)
     sizes = list(accumulate((-merge.times for merge in learned), initial=encoded.n_tokens))
-    merges = [(*merge.pair, made) for merge, made in zip(learned, ids, strict=False)]
+    merges = [(*merge.pair, made) for made, merge in enumerate(learned, first_id)]
     return Extension(_with_merges(vocabulary, merges, first_id) if merges else vocabulary, sizes)
 
 
@@ -74,7 +73,9 @@ def _with_merges(vocabulary: Vocabulary, merges: Sequence[tuple[int, int, int]],
     return replace(vocabulary, tokens=tuple(tokens), merges=(*vocabulary.merges, *merges))
 
 
-class _EncodedChunks(NamedTuple):
+class EncodedChunks(NamedTuple):
+    """Different chunks in ids, in the order of first occurrence."""
+
     ids: NDArray[np.uint32]
     """uint32[n], the ids of all chunks."""
 
@@ -94,7 +95,7 @@ class _EncodedChunks(NamedTuple):
             yield ids[start:end], count
 
 
-def _encode_chunks(vocabulary: Vocabulary, chunks: Mapping[str, int]) -> _EncodedChunks:
+def _encode_chunks(vocabulary: Vocabulary, chunks: Mapping[str, int]) -> EncodedChunks:
     counts = np.fromiter(chunks.values(), np.int64, len(chunks))
     if has_numba() and sum(map(len, chunks)) >= _WORTH_COMPILING:
         from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
@@ -102,16 +103,22 @@ def _encode_chunks(vocabulary: Vocabulary, chunks: Mapping[str, int]) -> _Encode
         encoded = CompiledEncoder(vocabulary, None).encode_batch(list(chunks))
     else:
         encoded = plugin.from_lists(list(map(Encoder(vocabulary, None), chunks)))
-    return _EncodedChunks(encoded.ids, encoded.offsets, counts)
+    return EncodedChunks(encoded.ids, encoded.offsets, counts)
 
 
-def _learned(
+def learn(
     vocabulary: Vocabulary,
-    encoded: _EncodedChunks,
+    encoded: EncodedChunks,
     ids: range,
-    rule: MergeRule,
-    progress: plugin.TrainProgress,
+    rule: MergeRule = _ANY_TOKEN,
+    progress: plugin.TrainProgress = plugin.silent,
 ) -> list[Learned]:
+    """Learn merges that make ``ids`` from chunks that are encoded; fewer if no pair is left.
+
+    >>> ids, offsets, counts = np.array([108, 111, 119], np.uint32), np.array([0, 3]), np.array([5])
+    >>> learn(Vocabulary.trained([]), EncodedChunks(ids, offsets, counts), range(256, 257))
+    [Learned(pair=(108, 111), times=5)]
+    """
     tie, may_make, overlapping = rule
     known = {token for token in vocabulary.tokens if token}
     tokens = [*vocabulary.tokens, *[b""] * (ids.start - len(vocabulary.tokens))]
@@ -124,9 +131,9 @@ def _learned(
         known.add(token)
         return True
 
-    if overlapping and has_numba() and len(encoded.ids) >= _WORTH_COMPILING:
+    if has_numba() and len(encoded.ids) >= _WORTH_COMPILING:
         from tokbench_plugins.bpe.compiled.count import Counts
         from tokbench_trainers.extend_compiled import continue_counts
 
-        return continue_counts(Counts(*encoded), ids, progress, tie, claim)
+        return continue_counts(Counts(*encoded), ids, progress, tie, claim, overlapping=overlapping)
     return list(continue_merges(encoded.sequences(), ids, progress, tie, claim, overlapping=overlapping))

@@ -15,6 +15,7 @@ from tokbench_plugins.bpe.compiled.pairs import (
     ARENA,
     BLOCK,
     COUNT,
+    DISJOINT,
     END,
     GAP,
     KEY,
@@ -37,6 +38,8 @@ def continue_counts(
     progress: plugin.TrainProgress = plugin.silent,
     tie: Tie = "first",
     allowed: Callable[[Pair], bool] = lambda _: True,
+    *,
+    overlapping: bool = True,
 ) -> list[Learned]:
     """Learn merges as :func:`.continued.continue_merges`; the data of ``chunks`` are ids.
 
@@ -49,6 +52,7 @@ def continue_counts(
             f"{len(chunks.data):,} ids of different chunks are more than the {MOST_SLOTS:,} that can be trained on"
         )
     text = _laid_out(chunks, made)
+    text.state[DISJOINT] = not overlapping
     pairs, text = merge_all(text, tie, progress, partial(_next, tie=tie, allowed=allowed))
     heads = text.flat >= 0  # a slot inside an id is a gap or a tail, which are negative
     weights = chunks.counts[_chunk_of_slot(chunks)[heads]]

@@ -95,6 +95,25 @@ class CompiledEncoder:
         return np.cumsum(np.fromiter(map(len, chunks), np.int64))
 
 
+class ChunkEncoder:
+    """Encodes chunks, which need not be whole characters.
+
+    >>> encode = ChunkEncoder(Vocabulary.trained([(97, 97), (256, 98)]))
+    >>> encoded = encode(np.frombuffer(bytearray(b"aabb" + bytes(PADDING)), np.uint8), np.array([3, 4]))
+    >>> encoded.ids.tolist(), encoded.offsets.tolist()
+    ([257, 98], [0, 1, 2])
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._tables = _tables(vocabulary, LONGEST_CACHED)
+
+    def __call__(self, data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Encoded:
+        """Encode chunks that end there; behind ``data`` there are ``PADDING`` bytes more."""
+        ids, offsets = np.empty(data.size, np.uint32), np.zeros(ends.size + 1, np.int64)
+        n_ids = encode_chunks(data, ends, ends, self._tables, ids, offsets[1:])
+        return Encoded(ids[:n_ids], offsets)
+
+
 def count_tokens(vocabulary: Vocabulary, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return int64[c], the number of tokens of each chunk; behind ``data`` there are ``PADDING`` bytes more.
 

@@ -15,7 +15,7 @@ GAP: Final = -1
 TAIL: Final = -2
 BLOCK: Final = 256  # slots; every chunk has one for its gap, so no more than 255 chunks begin behind the first slot
 KEY, COUNT, START, END = range(4)  # the columns of ``pairs``
-MADE, PAIRS, ARENA, HEAP, THRESHOLD, STATE = range(6)  # the entries of ``state``, and their number
+MADE, PAIRS, ARENA, HEAP, THRESHOLD, DISJOINT, STATE = range(7)  # the entries of ``state``, and their number
 
 
 class Text(NamedTuple):
@@ -59,7 +59,8 @@ class Text(NamedTuple):
     """int64[v], the merged pairs as numbers."""
 
     state: Any
-    """int64[5]: ids made, rows of ``pairs`` used, of ``arena``, of ``heap``, and the threshold."""
+    """int64[6]: ids made, rows of ``pairs`` used, of ``arena``, of ``heap``, the threshold, and 1 if a pair counts by
+    the merges that would happen, without overlaps."""
 
 
 @inlined
@@ -199,6 +200,18 @@ def _refill(text: Any, smallest: Any) -> Any:
     return highest > 0
 
 
+@inlined
+def _times(text: Any, row: Any, left: Any) -> Any:
+    """Return how often a pair of two equal ids would be merged: three in a row are one merge."""
+    width, taken, times = text.widths[left], -1, 0
+    for at in range(text.pairs[row, START], text.pairs[row, END]):
+        position = text.arena[at]
+        if position > taken and text.flat[position] == left and text.flat[position + width] == left:
+            times += weight_at(text, position)
+            taken = position + width
+    return times
+
+
 @compiled
 def best_pair(text: Any, smallest: Any) -> Any:
     """Return the row of the pair to merge; -1 if no pair is left."""
@@ -209,6 +222,8 @@ def best_pair(text: Any, smallest: Any) -> Any:
         row = heap[0, _PAIR]
         count, rank = pairs[row, COUNT], pairs[row, KEY]
         left, right = rank >> 32, rank & 0xFFFF_FFFF
+        if left == right and text.state[DISJOINT]:
+            count = _times(text, row, left)
         if count < text.state[THRESHOLD]:
             drop_best(text)
             continue

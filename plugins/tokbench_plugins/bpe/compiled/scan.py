@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from tokbench.foundation.jit import compiled, inlined
 from tokbench_plugins.bpe.compiled.scan_ascii import GPT2, GPT4, O200K, WINDOW, chunk_starts, highest_bit, lowest_bit
-from tokbench_plugins.bpe.patterns import WORDS, pattern_name
+from tokbench_plugins.bpe.patterns import STAGE_TWO, WORDS, pattern_name
 
 # What is not a letter. OTHER is everything else: it, the apostrophe, the slash and the marks are
 # [^\s\p{L}\p{N}]; BLANK is U+0020, NEWLINE \r and \n, SPACE any other \s; END comes after the text.
@@ -240,6 +240,27 @@ def _words() -> _Automaton:
     return automaton
 
 
+def _stage_two() -> _Automaton:
+    automaton = _Automaton()
+    more: _Moves = [([*_LETTERS, SPACE, NEWLINE], "text", 0)]
+    blank: _Moves = [([BLANK], "text blank", SET_MARK)]
+    number: _Moves = [([NUMBER], "number", 0)]
+    automaton.add("start", [*more, ([BLANK], "blank", 0), (_SIGNS, "sign", 0), *number])
+    # One sign, and one blank before something visible, are text like any other: their chunk ends if another follows.
+    automaton.add("text", [*more, *blank, (_SIGNS, "text sign", SET_MARK)])
+    automaton.add("sign", [(_SIGNS, "signs", 0), *more, *blank])
+    automaton.add("text sign", [(_SIGNS, "signs", MARKED), *more, *blank])
+    automaton.add("text blank sign", [(_SIGNS, "signs", MARKED), *more, *blank])
+    letters: _Moves = [(_LETTERS, "text", 0)]
+    automaton.add("blank", [*letters, ([BLANK], "blanks", 0), (_SIGNS, "sign", 0)])
+    ended: _Moves = [([SPACE, NEWLINE], "text", MARKED | HERE), ([END], "start", MARKED | HERE)]
+    automaton.add("text blank", [*letters, ([BLANK], "blanks", MARKED), (_SIGNS, "text blank sign", 0), *ended])
+    last: _Moves = [(_LETTERS, "text", BEFORE), (_SIGNS, "sign", BEFORE), ([NUMBER], "number", BEFORE | HERE)]
+    automaton.add("blanks", [([BLANK], "blanks", 0), *last])
+    _add_signs_and_numbers(automaton, [NEWLINE, SLASH])
+    return automaton
+
+
 class Scanned(NamedTuple):
     """Two readers of a split: for any text, and for windows of ASCII."""
 
@@ -254,6 +275,7 @@ AUTOMATA: Final = {
     "gpt4": Scanned(_gpt4, GPT4),
     "o200k": Scanned(_o200k, O200K),
     WORDS: Scanned(_words, NO_RULES),
+    STAGE_TWO: Scanned(_stage_two, NO_RULES),
 }
 """The scanned splits, by :func:`..patterns.pattern_name`."""
 

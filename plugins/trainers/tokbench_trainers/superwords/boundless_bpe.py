@@ -7,6 +7,7 @@ then the supermerges in each run of chunks that are one token.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tokbench import plugin
 from tokbench_plugins.bpe import (
@@ -19,11 +20,17 @@ from tokbench_plugins.bpe import (
     Vocabulary,
     merge_ids,
     read_artefact,
+    resolve_pattern,
     saved_files,
 )
+from tokbench_plugins.bpe.engines import check_engine
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 from tokbench_trainers.superwords.train_boundless import train_boundless
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.artefact import TrainingText
+    from tokbench_trainers.superwords.tables import Wanted
 
 
 class BoundlessBPE(RuledBPE):
@@ -90,11 +97,42 @@ def _train(
     documents: Iterable[str], vocab_size: int, options: RuledTrainOptions, progress: plugin.TrainProgress
 ) -> BoundlessBPE:
     digest = CorpusDigest(documents)
-    learned = train_boundless(digest, vocab_size, options.pattern, tie=options.tie, progress=progress)
+    documents = ((text, 1) for text in digest)
+    learned, _ = train_boundless(documents, vocab_size, options.pattern, tie=options.tie, progress=progress)
+    return _made(learned, vocab_size, options, digest.corpus)
+
+
+def _train_counts(
+    tables: Mapping[str, plugin.CountsFile], vocab_size: int, options: RuledTrainOptions, progress: plugin.TrainProgress
+) -> BoundlessBPE:
+    check_engine("numba")
+    from tokbench_plugins.counts.read import rows_of_tables, text_of_tables
+    from tokbench_trainers.superwords.tables import boundless_of_table
+
+    rows, facts = rows_of_tables(tables, options.tie)
+    learned, _ = boundless_of_table(rows, facts, wanted_of(options, vocab_size), progress)
+    return _made(learned, vocab_size, options, text_of_tables(tables))
+
+
+def _made(learned: BoundlessMerges, vocab_size: int, options: RuledTrainOptions, text: TrainingText) -> BoundlessBPE:
     special = special_behind(FIRST_MERGE + len(learned.merges), options.special_tokens)
     rule = {"supermerges": learned.supermerges}
-    record = TrainingRecord(vocab_size, options.tie, digest.corpus, "boundless_bpe", rule)
+    record = TrainingRecord(vocab_size, options.tie, text, "boundless_bpe", rule)
     return BoundlessBPE(learned, options.pattern, special, training=record)
+
+
+def wanted_of(options: RuledTrainOptions, vocab_size: int) -> Wanted:
+    """Return what a table of counts is for."""
+    from tokbench_trainers.superwords.tables import Wanted
+
+    return Wanted("boundless_bpe", resolve_pattern(options.pattern), vocab_size, options.tie)
+
+
+def _check_counts(options: RuledTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
+    check_engine("numba")
+    from tokbench_trainers.superwords.tables import check_table
+
+    return check_table(wanted_of(options, FIRST_MERGE), tables)
 
 
 def _load(options: RuledLoadOptions) -> BoundlessBPE:
@@ -110,6 +148,8 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=RuledLoadOptions,
     train=_train,
+    train_counts=_train_counts,
+    check_counts=_check_counts,
     train_options=RuledTrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,

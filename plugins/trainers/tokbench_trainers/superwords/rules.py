@@ -1,8 +1,9 @@
 r"""The rules that say which tokens may span several words.
 
 SuperBPE (Liu et al. 2025, *SuperBPE: Space Travel for Language Models*, arXiv:2503.13423) trains ordinary BPE first,
-and then without a split at spaces. The second stage splits at :data:`STAGE_TWO`, as the authors' released scripts do.
-Its tokens have at most four words, and no colon before a space: prompts often end in such a colon.
+and then without a split at spaces. The second stage splits at :data:`.patterns.STAGE_TWO`, as
+the authors' released scripts do. Its tokens have at most four words, and no colon before a space: prompts often end in
+such a colon.
 
 BoundlessBPE (Schmidt et al. 2025, *Boundless Byte Pair Encoding*, arXiv:2504.00178) merges two neighbouring chunks of
 the split if each is one token by then. Both must consist of letters with their marks, spaces, underscores and
@@ -16,9 +17,6 @@ from typing import Final, NamedTuple
 import regex
 
 from tokbench_plugins.bpe import Pair
-
-STAGE_TWO: Final = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
-"""The split of SuperBPE's second stage, and of its encoder; what is between two matches is a chunk, too."""
 
 MOST_WORDS: Final = 4
 """Words per token of SuperBPE."""

@@ -5,9 +5,9 @@ The result is a list of merges and the second split, so any engine for byte-leve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 
 from pydantic import Field
 
@@ -26,11 +26,16 @@ from tokbench_plugins.bpe import (
     saved_files,
     train,
 )
-from tokbench_plugins.bpe.engines import TrainSettings
+from tokbench_plugins.bpe.engines import TrainSettings, check_engine
+from tokbench_plugins.bpe.patterns import STAGE_TWO
 from tokbench_plugins.regex_bpe import RegexBPETrainOptions
 from tokbench_trainers.extend import MergeRule, extend
 from tokbench_trainers.ruled import special_behind
-from tokbench_trainers.superwords.rules import MOST_WORDS, STAGE_TWO, may_cross
+from tokbench_trainers.superwords.rules import MOST_WORDS, may_cross
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.artefact import TrainingText
+    from tokbench_trainers.superwords.tables import Wanted
 
 
 class SuperBPETrainOptions(RegexBPETrainOptions):
@@ -40,6 +45,10 @@ class SuperBPETrainOptions(RegexBPETrainOptions):
         default=0.8, description="where stage two begins, as a share of vocab_size or as a number of tokens"
     )
     most_words: int = Field(default=MOST_WORDS, ge=1, description="words in a token of stage two")
+
+    def rule(self, vocab_size: int) -> SuperBPERule:
+        """Return the two stages."""
+        return SuperBPERule(self.pattern, size_of_stage_one(self.stage_one, vocab_size), self.most_words)
 
 
 def size_of_stage_one(stage_one: float, vocab_size: int) -> int:
@@ -106,11 +115,44 @@ def _train(
     documents: Iterable[str], vocab_size: int, options: SuperBPETrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
     digest = CorpusDigest(documents)
-    rule = SuperBPERule(options.pattern, size_of_stage_one(options.stage_one, vocab_size), options.most_words)
-    merges = train_superbpe(digest, vocab_size, rule, progress, **options.settings)
+    merges = train_superbpe(digest, vocab_size, options.rule(vocab_size), progress, **options.settings)
+    return _made(merges, vocab_size, options, digest.corpus)
+
+
+def _train_counts(
+    tables: Mapping[str, plugin.CountsFile],
+    vocab_size: int,
+    options: SuperBPETrainOptions,
+    progress: plugin.TrainProgress,
+) -> BPETokenizer:
+    check_engine("numba")
+    from tokbench_plugins.counts.read import rows_of_tables, text_of_tables
+    from tokbench_trainers.superwords.tables import superbpe_of_table
+
+    rows, facts = rows_of_tables(tables, options.tie)
+    merges = superbpe_of_table(rows, facts, wanted_of(options, vocab_size), progress)
+    return _made(merges, vocab_size, options, text_of_tables(tables))
+
+
+def _made(merges: Sequence[Pair], vocab_size: int, options: SuperBPETrainOptions, text: TrainingText) -> BPETokenizer:
     special = special_behind(FIRST_MERGE + len(merges), options.special_tokens)
-    record = TrainingRecord(vocab_size, options.tie, digest.corpus, "superbpe", rule.record)
+    record = TrainingRecord(vocab_size, options.tie, text, "superbpe", options.rule(vocab_size).record)
     return BPETokenizer(merges, STAGE_TWO, special, engine=options.engine, training=record)
+
+
+def wanted_of(options: SuperBPETrainOptions, vocab_size: int) -> Wanted:
+    """Return what a table of counts is for."""
+    from tokbench_trainers.superwords.tables import Wanted
+
+    rule = options.rule(vocab_size)
+    return Wanted("superbpe", resolve_pattern(options.pattern), vocab_size, options.tie, *rule[1:])
+
+
+def _check_counts(options: SuperBPETrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
+    check_engine("numba")
+    from tokbench_trainers.superwords.tables import check_table
+
+    return check_table(wanted_of(options, FIRST_MERGE), tables)
 
 
 SPEC = plugin.BackendSpec(
@@ -119,6 +161,8 @@ SPEC = plugin.BackendSpec(
     load=partial(load_saved, kind="superbpe"),
     load_options=BPELoadOptions,
     train=_train,
+    train_counts=_train_counts,
+    check_counts=_check_counts,
     train_options=SuperBPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=lambda options: options.stage_one >= 1,

@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, Pair, Splitter, Tie, Vocabulary
@@ -19,56 +19,92 @@ from tokbench_trainers.continued import DisjointText
 from tokbench_trainers.extend import MergeRule, extend
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 
-_END: Final = -1  # of a document
+_END: Final = -1  # of a run
 _REPORTS: Final = 200  # calls of ``progress``, about
 
 
 def train_boundless(
-    documents: Iterable[str],
+    documents: Iterable[tuple[str, int]],
     vocab_size: int,
     pattern: str | None,
     *,
     tie: Tie = "first",
     progress: plugin.TrainProgress = plugin.silent,
-) -> BoundlessMerges:
-    """Train ordinary merges and supermerges, whichever is done more often.
+) -> TrainedBoundless:
+    """Train ordinary merges and supermerges, whichever is done more often, on documents with their counts.
 
-    >>> train_boundless(["in a, in a, in a"], 260, "gpt4")
+    >>> train_boundless([("in a, in a, in a", 1)], 260, "gpt4").learned
     BoundlessMerges(merges=[(105, 110), (32, 97), (32, 256), (258, 257)], supermerges=[3])
     """
     chunks, text = _numbered(documents, pattern)
+    ordinary = learn_ordinary(chunks, vocab_size, tie, progress)
+    runs = _runs(ordinary.vocabulary, chunks, text)
+    return _take_turns(ordinary, _Superwords(runs, tie, _Inside(chunks)), vocab_size - FIRST_MERGE, progress)
+
+
+class Ordinary(NamedTuple):
+    """The merges within chunks."""
+
+    vocabulary: Vocabulary
+
+    times: list[int]
+    """How often each is done."""
+
+
+class TrainedBoundless(NamedTuple):
+    """What was learned."""
+
+    learned: BoundlessMerges
+
+    rarest: int
+    """How often the rarest merge was done; 0 if there was no pair left."""
+
+
+def learn_ordinary(
+    chunks: Mapping[str, int], vocab_size: int, tie: Tie, progress: plugin.TrainProgress = plugin.silent
+) -> Ordinary:
+    """Learn the merges within chunks, which supermerges do not change."""
     rule = MergeRule(tie, overlapping=False)
     learned = extend(Vocabulary.trained([]), chunks, vocab_size - FIRST_MERGE, FIRST_MERGE, rule, progress)
-    times = [before - after for before, after in pairwise(learned.tokens)]
-    runs = _runs(learned.vocabulary, chunks, text)
-    text_of_runs = _Superwords(runs, tie, _Inside(chunks))
-    return _take_turns(learned.vocabulary, times, text_of_runs, vocab_size - FIRST_MERGE, progress)
+    return Ordinary(learned.vocabulary, [before - after for before, after in pairwise(learned.tokens)])
 
 
-def _numbered(documents: Iterable[str], pattern: str | None) -> tuple[dict[str, int], array[int]]:
+class _Numbered(NamedTuple):
+    chunks: dict[str, int]
+    """The count of each chunk, in order of first occurrence."""
+
+    documents: list[tuple[array[int], int]]
+    """The numbers of the chunks of each, and its count."""
+
+
+def _numbered(documents: Iterable[tuple[str, int]], pattern: str | None) -> _Numbered:
     split = Splitter(pattern)
     numbers: dict[str, int] = {}
     counts: list[int] = []
-    text = array("i")
-    for document in documents:
+    numbered: list[tuple[array[int], int]] = []
+    for document, count in documents:
+        text = array("i")
         for chunk in split(document):
             number = numbers.setdefault(chunk, len(numbers))
             if number == len(counts):
                 counts.append(0)
-            counts[number] += 1
+            counts[number] += count
             text.append(number)
-        text.append(_END)
-    return dict(zip(numbers, counts, strict=True)), text
+        if len(text) > 1:  # a chunk alone is no run
+            numbered.append((text, count))
+    return _Numbered(dict(zip(numbers, counts, strict=True)), numbered)
 
 
-def _runs(vocabulary: Vocabulary, chunks: Iterable[str], text: array[int]) -> dict[tuple[int, ...], int]:
+def _runs(
+    vocabulary: Vocabulary, chunks: Iterable[str], documents: Iterable[tuple[array[int], int]]
+) -> dict[tuple[int, ...], int]:
     encode = Encoder(vocabulary, None)
     encoded = map(encode, chunks)
     tokens = [ids[0] if len(ids) == 1 and is_word_like(vocabulary.tokens[ids[0]]) else _END for ids in encoded]
-    tokens.append(_END)  # the number -1 finds the last one
     runs: defaultdict[tuple[int, ...], int] = defaultdict(int)
-    for run in _between_ends([tokens[number] for number in text]):
-        runs[run] += 1
+    for text, count in documents:
+        for run in _between_ends([tokens[number] for number in text]):
+            runs[run] += count
     return dict(runs)
 
 
@@ -129,14 +165,13 @@ class _Superwords(DisjointText):
             self._enter_if_ready(pair)
 
 
-def _take_turns(
-    vocabulary: Vocabulary, times: Sequence[int], text: _Superwords, total: int, progress: plugin.TrainProgress
-) -> BoundlessMerges:
+def _take_turns(ordinary: Ordinary, text: _Superwords, total: int, progress: plugin.TrainProgress) -> TrainedBoundless:
+    vocabulary, times = ordinary
     tokens = list(vocabulary.tokens)
     exist: set[bytes] = set()  # superwords; no ordinary token has the bytes of one
     merges: list[Pair] = []
     supermerges: list[int] = []
-    done = 0  # ordinary merges
+    done, rarest = 0, 0  # ordinary merges; how often the last one was done
     stride = max(1, total // _REPORTS)
     while len(merges) < total:
         if len(merges) % stride == 0:
@@ -148,6 +183,7 @@ def _take_turns(
                 continue
         made = FIRST_MERGE + len(merges)
         if pair is not None and (done == len(times) or text.times(pair) >= times[done]):
+            rarest = text.times(pair)
             supermerges.append(len(merges))
             merges.append((text.ranked[pair[0]], text.ranked[pair[1]]))
             tokens.append(left + right)
@@ -158,10 +194,12 @@ def _take_turns(
             if pair is not None:
                 text.put_back(pair)
             *parts, token = vocabulary.merges[done]
+            rarest = times[done]
             merges.append((text.ranked[parts[0]], text.ranked[parts[1]]))
             text.exists(token, made)
             done += 1
         else:
+            rarest = 0
             break
     progress(len(merges), len(merges))
-    return BoundlessMerges(merges, supermerges)
+    return TrainedBoundless(BoundlessMerges(merges, supermerges), rarest)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ pytest.importorskip("numba")
 
 from tokbench_plugins.bpe.compiled.count import encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.bpe.patterns import WORDS
+from tokbench_plugins.bpe.patterns import STAGE_TWO, WORDS, Splitter
 
 CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 # At least one character of every class, some of two, three and four bytes.
@@ -29,8 +28,8 @@ CONTEXTS = ["a{}b", " {}x", "'l{}", "a'v{}", "Ab{}C'{}", "  {}", "{}\n", "1{}2",
 
 def wanted(name, documents):
     """Return the ends of the chunks of all documents, in bytes, as `regex` cuts them."""
-    find = regex.compile(PATTERNS.get(name, name)).findall
-    return np.cumsum([len(chunk.encode()) for document in documents for chunk in find(document)], dtype=np.int64)
+    split = Splitter(name)
+    return np.cumsum([len(chunk.encode()) for document in documents for chunk in split(document)], dtype=np.int64)
 
 
 def scanned(name, documents):
@@ -44,7 +43,7 @@ def check(name, documents):
         assert scanned(name, [document]).tolist() == wanted(name, [document]).tolist(), ascii(document)
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, WORDS])
+@pytest.mark.parametrize("name", [*PATTERNS, WORDS, STAGE_TWO])
 @settings(deadline=None, max_examples=200)
 @given(text=st.one_of(st.text(alphabet=SAMPLES, max_size=30), st.text(max_size=30)))
 def test_equal_to_regex(name, text):
@@ -61,7 +60,7 @@ def test_ascii_within_a_window_of_64_bytes(name):
     check(name, [mixed[start : start + 200] for start in range(400)])
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, WORDS])
+@pytest.mark.parametrize("name", [*PATTERNS, WORDS, STAGE_TWO])
 @settings(deadline=None, max_examples=60)
 @given(
     runs=st.lists(

@@ -1,0 +1,109 @@
+"""The command ``tokbench superwords``: counts of a corpus of any size that superwords are learned from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tokbench.command import common_options, examples, json_option, log_option, print_json, say
+from tokbench_plugins.counts.command import task_of, text_options
+
+if TYPE_CHECKING:
+    from tokbench.command import Log
+    from tokbench_plugins.counts.local import Task
+    from tokbench_plugins.counts.read import TableRows
+    from tokbench_trainers.superwords.tables import Progress, Wanted
+
+
+@click.command(
+    epilog=examples(
+        "tokbench superwords texts/ --vocab-size 32768 -o super.counts",
+        "tokbench superwords texts/ --counts words.counts --vocab-size 32768 --stage-one 26000 -o super.counts",
+        "tokbench superwords texts/ --backend boundless_bpe --vocab-size 32768 -o boundless.counts",
+        "tokbench train --backend superbpe:gpt4 --counts super.counts --vocab-size 32768",
+    )
+)
+@click.argument("texts", nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The table to write.")
+@click.option(
+    "--backend",
+    type=click.Choice(["superbpe", "boundless_bpe"]),
+    default="superbpe",
+    show_default=True,
+    help="What will be trained.",
+)
+@click.option("--vocab-size", type=click.IntRange(256), required=True, help="Of the tokenizer, or of the largest one.")
+@click.option("--counts", type=click.Path(path_type=Path), help="A table of the same texts that tokbench count made.")
+@click.option("--pattern", default="gpt4", show_default=True, help="The split of words: gpt2, gpt4 or o200k.")
+@click.option("--tie", type=click.Choice(["first", "smallest"]), default="first", show_default=True)
+@click.option("--stage-one", type=float, help="Of superbpe: where stage two begins [default: 0.8 of --vocab-size].")
+@click.option("--most-words", type=click.IntRange(1), help="Of superbpe: the words of a token [default: 4].")
+@click.option("--least", type=click.IntRange(1), help="Leave out what is rarer than that [default: by the text].")
+@text_options
+@json_option
+@log_option
+@common_options
+def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log, **given: Any) -> None:
+    """Count what superwords of TEXTS are learned from: files, folders, patterns or addresses.
+
+    The tokenizer that is trained on the table is the one that the texts give. The texts are read twice, and once more
+    without --counts.
+    """
+    from tokbench.foundation.display import progress_shown
+    from tokbench_trainers.superwords.tables import make_table
+
+    wanted, task = _wanted(given), task_of(texts, output, given["pattern"], given)
+    total = sum(path.stat().st_size for path in task.files if path.is_file()) / 1e6
+    with progress_shown(log) as progress:
+
+        def report(step: str, read: int) -> None:
+            progress(step, read / 1e6, total or None)
+
+        counted = make_table(task, _words(task, wanted, given["counts"], report), wanted, report, given["least"])
+    facts = counted.merged.facts
+    least = dict(facts.superwords or {})["least"]
+    if as_json:
+        numbers = {"different": counted.merged.different, "different_bytes": counted.merged.chunk_bytes}
+        print_json({"table": str(output), "bytes": facts.bytes, "least": least, **numbers})
+        return
+    say(
+        f"{output}: {facts.bytes / 1e6:,.1f} MB, {facts.documents:,} documents, {counted.merged.different:,} different "
+        f"pieces. It gives all merges that are done {least:,} times or more."
+    )
+    backend = shlex.quote(f"{given['backend']}:{given['pattern']}")
+    say(f"Next: tokbench train --backend {backend} --counts {output} --vocab-size {given['vocab_size']}")
+
+
+def _wanted(given: dict[str, Any]) -> Wanted:
+    from tokbench_trainers.superwords import boundless_bpe, superbpe
+
+    options = {name: given[name] for name in ("pattern", "tie", "stage_one", "most_words") if given[name] is not None}
+    if given["backend"] == "boundless_bpe":
+        if unknown := {"stage_one", "most_words"} & options.keys():
+            raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
+        return boundless_bpe.wanted_of(boundless_bpe.SPEC.train_options(**options), given["vocab_size"])
+    return superbpe.wanted_of(superbpe.SuperBPETrainOptions(**options), given["vocab_size"])
+
+
+def _words(task: Task, wanted: Wanted, table: Path | None, progress: Progress) -> TableRows:
+    from dataclasses import replace
+
+    from tokbench import plugin
+    from tokbench_plugins.bpe.backend import split_problem
+    from tokbench_plugins.counts.facts import read_facts
+    from tokbench_plugins.counts.local import count
+    from tokbench_plugins.counts.read import TableRows, read_counts
+
+    with TemporaryDirectory(dir=task.output.parent, prefix=f".{task.output.name}.") as folder:
+        if table is None:
+            table = Path(folder, "words.counts")
+            count(replace(task, output=table), lambda read: progress("counting words (MB)", read))
+        facts = read_facts(table)
+        file = plugin.CountsFile(table, "", facts.pattern, facts.documents, facts.bytes)
+        if problem := split_problem(wanted.pattern, {"words": file}):
+            raise plugin.InputError(problem)
+        return TableRows(read_counts(table, wanted.tie, Path(folder)), facts)

@@ -1,0 +1,204 @@
+"""Makes tables of counts that superwords are learned from, in two passes over the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench import plugin
+from tokbench_plugins.bpe import FIRST_MERGE, Pair, Tie, Vocabulary
+from tokbench_plugins.bpe.compiled.count import Counts
+from tokbench_plugins.bpe.compiled.encode import ChunkEncoder
+from tokbench_plugins.bpe.compiled.train import train_counts
+from tokbench_plugins.counts.count import Block
+from tokbench_plugins.counts.facts import CountFacts, read_facts
+from tokbench_plugins.counts.local import Counted, Task, count, through
+from tokbench_plugins.counts.pieces import Piece, PieceReader, Reading, pieces
+from tokbench_plugins.counts.read import TableRows
+from tokbench_trainers.extend import EncodedChunks, MergeRule, learn
+from tokbench_trainers.superwords.cutting import BORDERS, Cutter, Kind, Plan
+from tokbench_trainers.superwords.kernels import SLOTS
+from tokbench_trainers.superwords.rules import may_cross
+from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_boundless
+
+_SPARE: Final = 4
+"""How many times as many pairs as superwords are kept: a merge takes away from its neighbours."""
+
+Progress = Callable[[str, int], object]
+"""Called with a step and the bytes of files read so far."""
+
+
+class Wanted(NamedTuple):
+    """The training that a table is for."""
+
+    kind: Kind
+    pattern: str
+    """The expression of the split of words."""
+    vocab_size: int
+    tie: Tie = "first"
+    stage_one: int = 0
+    """The number of ids with which stage one of SuperBPE ends."""
+    most_words: int = 1
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """What the table depends on."""
+        rule: dict[str, Any] = {"pattern": self.pattern, "tie": self.tie}
+        if self.kind == "superbpe":
+            return {**rule, "stage_one": self.stage_one, "most_words": self.most_words}
+        return {**rule, "vocab_size": self.vocab_size}
+
+
+def make_table(task: Task, words: TableRows, wanted: Wanted, progress: Progress, least: int | None = None) -> Counted:
+    """Count a text by the superwords that may be learned from it.
+
+    Args:
+        task: the text, and the table to write.
+        words: a table of the same text, counted with the split of words.
+        wanted: the training.
+        progress: is told what is being read.
+        least: how often the rarest merge is done, at least; ``None`` to find out.
+
+    Raises:
+        InputError: the words are of another text, or lack rare ones; and as :func:`.local.count`.
+    """
+    if words.facts.left_out:
+        raise plugin.InputError(f"the table of words is not whole: {words.facts.left_out}; count without --min-count")
+    plan, surely = plan_of(words.rows, wanted)
+    reading = task.reading._replace(border=BORDERS[wanted.kind])
+    make = partial(_Sketcher, Cutter(plan), reading)
+    sketch, n_bytes = np.zeros(SLOTS, np.int64), 0
+    for one in through(pieces(task.files, reading), make, task.processes, partial(progress, "counting pairs (MB)")):
+        sketch += one.counts
+        n_bytes += one.bytes
+    if n_bytes != words.facts.bytes:
+        message = f"the table of words is of {words.facts.bytes:,} bytes of text, and this text has {n_bytes:,}"
+        raise plugin.InputError(f"{message}; count the words of the same files, read alike")
+    least = least or surely or least_of(sketch, wanted)
+    cutter = Cutter(plan._replace(least=least, frequent=sketch >= least))
+    return count(replace(task, reading=reading, cutter=cutter), partial(progress, "counting superwords (MB)"))
+
+
+class Planned(NamedTuple):
+    """How a text will be cut."""
+
+    plan: Plan
+    """Without what is frequent."""
+    least: int
+    """How often the last merge is done, at least; 0 if that is unknown."""
+
+
+def plan_of(words: Counts, wanted: Wanted) -> Planned:
+    """Train the merges within words."""
+    if wanted.kind == "superbpe":
+        merges = train_counts(words, wanted.stage_one, wanted.tie)
+        return Planned(Plan(wanted.kind, wanted.rule, merges, wanted.most_words), 0)
+    ordinary = learn_ordinary({chunk.decode(): n for chunk, n in words.chunks()}, wanted.vocab_size, wanted.tie)
+    merges = [(left, right) for left, right, _ in ordinary.vocabulary.merges]
+    enough = len(merges) == wanted.vocab_size - FIRST_MERGE and merges
+    # Supermerges take the places of rarer ones.
+    return Planned(Plan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
+
+
+def sketch_of(plan: Plan, blocks: Iterable[Block]) -> NDArray[np.int64]:
+    """Return int64[SLOTS], at least how often each pair occurs; sketches of parts of a text add up."""
+    cutter, sketch = Cutter(plan), np.zeros(SLOTS, np.int64)
+    for block in blocks:
+        cutter.add_to(sketch, block.data, block.offsets)
+    return sketch
+
+
+def least_of(sketch: NDArray[np.int64], wanted: Wanted) -> int:
+    """Return a count that the last superword is not below, if text is as usual; training checks it."""
+    place = max(0, SLOTS - 1 - _SPARE * (wanted.vocab_size - wanted.stage_one))
+    return max(1, int(np.partition(sketch, place)[place]))
+
+
+class _Sketch(NamedTuple):
+    counts: NDArray[np.int64]
+    bytes: int
+
+
+class _Sketcher:
+    """Counts the joints of pieces."""
+
+    def __init__(self, cutter: Cutter, reading: Reading) -> None:
+        self._cutter, self._reading = cutter, reading
+        self._sketch, self._bytes = np.zeros(SLOTS, np.int64), 0
+
+    def count(self, piece: Piece, report: Callable[[int], object]) -> None:
+        reader = PieceReader(piece, self._reading)
+        for block in reader:
+            self._cutter.add_to(self._sketch, block.data, block.offsets)
+            report(reader.read)
+        self._bytes += reader.amount.bytes
+
+    def finish(self) -> _Sketch:
+        return _Sketch(self._sketch, self._bytes)
+
+
+def check_table(wanted: Wanted, tables: Mapping[str, plugin.CountsFile]) -> str:
+    """Return why a training does not fit tables; sizes are checked when it begins."""
+    for table in tables.values():
+        made = read_facts(table.path).superwords
+        name = table.path.name
+        if made is None or made["kind"] != wanted.kind:
+            return f"{name} has no counts for {wanted.kind}; make them: tokbench superwords --backend {wanted.kind}"
+        for key, value in wanted.rule.items():
+            if key not in {"stage_one", "vocab_size"} and made[key] != value:
+                return f"{name} was made with {key} {made[key]}, and not {value}; make it again with {value}"
+    return ""
+
+
+def superbpe_of_table(
+    rows: Counts, facts: CountFacts, wanted: Wanted, progress: plugin.TrainProgress = plugin.silent
+) -> list[Pair]:
+    """Learn the second stage.
+
+    Raises:
+        BackendError: stage one has another size, or superwords may be missing.
+    """
+    made = dict(facts.superwords or {})
+    if made["stage_one"] != wanted.stage_one:
+        message = f"the table has a stage one of {made['stage_one']:,} tokens, and not {wanted.stage_one:,}"
+        raise plugin.BackendError(f"{message}; give stage_one: {made['stage_one']}, or make the table again")
+    merges = [(left, right) for left, right in made["merges"]]
+    base, first = Vocabulary.trained(merges), FIRST_MERGE + len(merges)
+    encoded = EncodedChunks(*ChunkEncoder(base)(rows.data, rows.offsets[1:]), rows.counts)
+    rule = MergeRule(wanted.tie, partial(may_cross, most_words=wanted.most_words))
+    learned = learn(base, encoded, range(first, max(first, wanted.vocab_size)), rule, progress)
+    rarest = min((one.times for one in learned), default=0)
+    _check_least(rarest if len(learned) >= wanted.vocab_size - first else 0, made["least"])
+    return [*merges, *(one.pair for one in learned)]
+
+
+def boundless_of_table(
+    rows: Counts, facts: CountFacts, wanted: Wanted, progress: plugin.TrainProgress = plugin.silent
+) -> TrainedBoundless:
+    """Learn merges and supermerges.
+
+    Raises:
+        BackendError: the table was made for fewer tokens.
+    """
+    made = dict(facts.superwords or {})
+    if wanted.vocab_size > made["vocab_size"]:
+        raise plugin.BackendError(
+            f"the table was made for {made['vocab_size']:,} tokens, and not {wanted.vocab_size:,}; make it again"
+        )
+    documents = ((chunk.decode(), n) for chunk, n in rows.chunks())
+    trained = train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie, progress=progress)
+    _check_least(trained.rarest, made["least"])
+    return trained
+
+
+def _check_least(rarest: int, least: int) -> None:
+    if least > 1 and rarest < least:
+        raise plugin.BackendError(
+            f"the last merges are done {rarest:,} times, and the table lacks what is rarer than {least:,}; "
+            f"make it again with --least {max(1, min(rarest, least // 4))}"
+        )

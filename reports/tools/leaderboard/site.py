@@ -6,8 +6,6 @@ import base64
 import hashlib
 from pathlib import Path
 
-from markupsafe import Markup
-
 from leaderboard.board import Board
 from leaderboard.views import BoardView
 from tokbench.foundation.files import naming, read_regular, write_atomically
@@ -29,8 +27,7 @@ def write_site(board: Board, folder: Path, home: str = "") -> Path:
     view = BoardView(board)
     script = environment.get_template("script.js.j2").render()
     measured = read_regular(board.measured).decode().strip() if board.measured.exists() else ""
-    charts = Markup(html_environment().get_template("charts.css.j2").render())
-    common = {"view": view, "site": board.settings.site, "home": home, "measured": measured, "charts": charts}
+    common = {"view": view, "site": board.settings.site, "home": home, "measured": measured}
 
     def write(name: str, template: str, **more: object) -> None:
         text = environment.get_template(template).render(**common, **more)

@@ -22,9 +22,6 @@ from tokbench.corpus.languages import language_names, slices
 from tokbench.plugin.metrics import WHOLE, Metric
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import unverified
-from tokbench.report.answer.ranking import BASELINES, LOSSY, REASONS, Bar, BarStanding
-from tokbench.report.charts.ranked_bars import ranked_bars
-from tokbench.report.charts.svg import Drawing
 
 _COUNTS: Final = {
     IDS: "ids of the vocabulary",
@@ -121,19 +118,6 @@ class BoardView:
         """Return the other names in the row of an entry."""
         [row] = [names for row in self.rows if name in (names := [view.name for view in row])]
         return [other for other in row if other != name]
-
-    def chart(self, corpus: str) -> Drawing | None:
-        """Return bars of bytes per token over a corpus, the best first."""
-        metric = self.board.settings.site.ratio
-        views = [view for view, *_ in self.rows if view.number(corpus, metric)]
-        best = max((view.number(corpus, metric) or 0.0 for view in views if view.place(corpus, metric)), default=0.0)
-        bars = []
-        for view in views:
-            value, rank = view.number(corpus, metric) or 1.0, view.ranks.get((corpus, metric))
-            standing = BarStanding(view.name, best / value - 1, tied=rank.level) if rank and rank.place else None
-            reason = "" if standing else BASELINES if view.entry.baseline else LOSSY
-            bars.append(Bar(view.name, value, reason, standing))
-        return ranked_bars(sorted(bars, key=lambda bar: (REASONS.index(bar.reason), -bar.value)), _CHART_WIDTH)
 
     @cached_property
     def unverified(self) -> frozenset[str]:

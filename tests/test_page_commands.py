@@ -1,10 +1,12 @@
 """The commands of every page: each runs in a folder with small texts, or is listed with its reason; all are parsed."""
 
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from itertools import cycle
 
 import click
 import pytest
@@ -38,6 +40,7 @@ NOT_RUN = {
     "tokbench ate": "the tests of tokbench-questions have vocabularies whose mixture is known",
     "python plugins/questions/tests/known_mixtures.py": "trains 30 vocabularies",
     "tokbench count web/": "belongs to the line before",
+    "tokbench shards": "the tests of tokbench-questions have files of every form",
     "tokbench bills filled.csv": "needs the tokens of a provider: the tests of tokbench-questions make some",
     "tokbench compatible models/large": "needs two models",
     "tokbench cost 'corpus/": "needs a large corpus",
@@ -132,6 +135,11 @@ def texts(tmp_path_factory):
     small += "tokenizers: {{mine: tokenizer.json}}\nmetrics: [compression]\n"
     for day in ("monday", "tuesday", "test"):
         shutil.copytree(base / "texts", base / day)
+    talk = [
+        {"role": role, "content": text}
+        for role, text in zip(cycle(["user", "assistant"]), ["Hi", "Hello!", "Why?", "So."], strict=False)
+    ]
+    (base / "chats.jsonl").write_text(json.dumps(talk), encoding="utf-8")
     for name in ("mine", "part1", "part2", "all"):
         (base / f"{name}.yaml").write_text(small.format(name), encoding="utf-8")
     return base

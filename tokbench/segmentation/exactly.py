@@ -31,7 +31,7 @@ def exactly(count: Callable[[str], int], wanted: int, text: str) -> str:
         InputError: the empty text has more already, or no end leads to the number.
 
     >>> exactly(lambda text: len(text.split()), 3, "one two ")
-    'one two o'
+    'one two one'
     """
     least = count("")
     if wanted < least:
@@ -54,8 +54,9 @@ def exactly(count: Callable[[str], int], wanted: int, text: str) -> str:
 
 def _around(text: str, place: int) -> Iterator[str]:
     near = range(max(place - _NEAR, 0), min(place + _NEAR, len(text)) + 1)
+    whole_words_first = sorted(near, key=lambda at: (text[at : at + 1].strip() != "", abs(at - place)))
     for end in _ENDS:
-        yield from (text[:at] + end for at in sorted(near, key=lambda at: abs(at - place)))
+        yield from (text[:at] + end for at in whole_words_first)
 
 
 class ExactText:

@@ -66,13 +66,6 @@ def test_each_family_of_metrics_has_notes_and_one_place():
     assert all(note["misleads"] for note in definitions.notes().values())
 
 
-def test_a_definition_has_formula_unit_typical_values_and_where_it_misleads():
-    text = definitions.families(["compression"])
-    assert "*Formula:* Σ bytes / Σ tokens. *Unit:* bytes/token; higher is better." in text
-    assert "*Typical:* on code: 2.74" in text
-    assert "**When it misleads.** Never compare it between languages" in text
-
-
 @pytest.mark.packages
 def test_typical_values_are_of_metrics_that_exist():
     ids = {metric.id for spec in definitions.every_family().values() for metric in spec.values}

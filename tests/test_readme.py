@@ -171,9 +171,7 @@ def broken_links(path):
     for link in re.findall(r"\]\(([^)]+)\)", text):
         target, _, anchor = link.partition("#")
         page = path.parent / target if target else path
-        if not re.match(r"[a-z]+:|(?:\.\./)?(?:live|leaderboard)/", link) and not (
-            page.exists() and (not anchor or anchor in anchors(page))
-        ):
+        if not re.match(r"[a-z]+:|live/", link) and not (page.exists() and (not anchor or anchor in anchors(page))):
             yield link
 
 

@@ -180,6 +180,8 @@ def test_every_page_is_built(html, tags):
         page for page in built - set(PAGES) if not page.startswith(("source/", "notes/", "leaderboard/", "live/"))
     } == {"404.md"}
     assert [path for path, page in tags.items() if page.title != 1] == []
+    assert {"family-vocabulary", "family-speed"} <= tags[html / "reference" / "metrics.html"].ids
+    assert "uses the fewest tokens" in read(html / "index.html")
 
 
 @pytest.mark.slow

@@ -28,8 +28,8 @@ from public_names import reference
 DOCS: Final = "reports/site/docs"
 """The folder of the pages."""
 
-BUILT: Final = ("leaderboard/", "live/")
-"""Where links lead to what is written after the pages."""
+BUILT: Final = "live/"
+"""The beginning of links to what is written after the pages."""
 
 SHOWN: Final = {
     ".py": "python",

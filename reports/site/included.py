@@ -95,7 +95,7 @@ def for_python_markdown(lines: list[str]) -> str:
         if fenced:
             out.append(line)
             continue
-        if re.fullmatch(r"<!-- /?[\w ]+ -->", line):
+        if re.fullmatch(r"<!-- /?[\w ]+ -->", line) and not DIRECTIVE.match(line):
             continue
         item = re.match(r"(?:[-*]|\d+\.) ", line)
         if item and out and out[-1].strip() and not re.match(r"(?:[-*]|\d+\.) | ", out[-1]):

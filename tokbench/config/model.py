@@ -133,7 +133,7 @@ class TopLevel(Options):
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
     weights: dict[Name, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict,
-        description="share of each corpus in your text, such as {prose: 70, code: 30}; default: languages count alike",
+        description="share of each corpus in your text, such as {prose: 70, code: 30}; default: equal for languages",
     )
     practical_margin: float = Field(default=MARGIN, ge=0, lt=1, description="a smaller relative difference is a tie")
     least_share: float = Field(
@@ -292,7 +292,7 @@ class Config:
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     weights: dict[str, float] = field(default_factory=dict)
-    """By corpus; empty where languages count alike."""
+    """By corpus; empty where languages have equal weight."""
     practical_margin: float = MARGIN
     least_share: float = LEAST_SHARE
     least_documents: int = LEAST_DOCUMENTS

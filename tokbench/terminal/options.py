@@ -118,7 +118,7 @@ def page_option(what: str) -> Callable[[F], F]:
         multiple=True,
         callback=_pages,
         help=f"A file for the {what}: .md, .html or .json; may be repeated [default: none; print it, "
-        "as Markdown where standard output is no terminal].",
+        "as Markdown where standard output is not a terminal].",
     )
 
 

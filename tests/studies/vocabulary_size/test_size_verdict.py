@@ -215,7 +215,7 @@ def test_llama2_by_hand():
     [
         ({"training_tokens": 1, "training_bytes": 1}, "not both"),
         ({"kv_heads": 2}, "need heads"),
-        ({"heads": 3}, "no multiple of 3 heads"),
+        ({"heads": 3}, "not a multiple of 3 heads"),
         ({"heads": 4, "kv_heads": 3}, "evenly"),
     ],
 )

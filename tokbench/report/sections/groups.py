@@ -102,7 +102,7 @@ def _caption(shown: HeatMap) -> list[Inline]:
 def _absent(shown: HeatMap) -> list[Inline]:
     line: list[Inline] = ["Without a number here: "]
     for number, (name, word) in enumerate(shown.absent):
-        line += [", " if number else "", Name(name), f" ({word})"]
+        line += [", " * bool(number), Name(name), f" ({word})"]
     return [*line, "."]
 
 

@@ -46,7 +46,7 @@ class Model(Options):
                 raise ValueError("kv_heads and head_width need heads; give the number of heads as well")
             return self
         if self.head_width is None and self.width % self.heads:
-            raise ValueError(f"width {self.width} is no multiple of {self.heads} heads; give head_width as well")
+            raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads; give head_width as well")
         if self.kv_heads is not None and self.heads % self.kv_heads:
             raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv_heads evenly")
         return self

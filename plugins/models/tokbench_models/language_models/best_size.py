@@ -130,9 +130,7 @@ class BestSize:
 
 
 def _row(model: str, values: Sequence[float]) -> Row:
-    cells = [
-        TextCell(line=f"{value:.3f}", value=value, look="best" if value == min(values) else "") for value in values
-    ]
+    cells = [TextCell(line=f"{value:.3f}", value=value, look="best" * (value == min(values))) for value in values]
     return Row([model, *cells])
 
 

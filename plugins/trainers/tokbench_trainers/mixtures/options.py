@@ -36,7 +36,7 @@ class MixturesStudy(plugin.Options):
         default=(), description="mixtures: by language its share of the bytes; what is not named is left out"
     )
     alpha: tuple[Share, ...] = Field(
-        default=(1.0, 0.3, 0.0), description="mixtures by temperature; 1: as the text is, 0: all languages alike"
+        default=(1.0, 0.3, 0.0), description="mixtures by temperature; 1: as the text is, 0: equal shares"
     )
     text: dict[str, Share] = Field(
         default={}, description="shares of the text on which all are compared; default: as the tables are"

@@ -35,6 +35,9 @@ DOOR = {
     "tokbench_plugins.bpe": bpe,
 }
 WIDEST = dict(zip(DOOR, (14, 40, 40, 35, 12, 30), strict=True))
+ALIASES = {"plugin": "tokbench.plugin", "tokbench.plugin": "tokbench.plugin", "timing": "tokbench.plugin.timing"}
+ALIASES |= {"m": "tokbench.plugin.metrics", "doc": "tokbench.plugin.report"}
+"""How modules of the door are called where much of them is used."""
 ROOMS = [ROOT / "tokbench" / room for room in ("formats", "metrics", "sources", "studies")]
 HERE = {found.name for found in distributions()} & set(packages())
 
@@ -92,8 +95,8 @@ def imports(folder):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 yield from ((alias.name, "") for alias in node.names if alias.name.startswith("tokbench"))
-            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in {"plugin", "tokbench.plugin"}:
-                yield "tokbench.plugin", node.attr
+            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in ALIASES:
+                yield ALIASES[ast.unparse(node.value)], node.attr
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tokbench"):
                 for alias in node.names:
                     is_module = (ROOT / node.module.replace(".", "/") / f"{alias.name}.py").exists()

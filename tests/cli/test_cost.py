@@ -89,6 +89,7 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     assert "--json" in more
 
 
+@pytest.mark.usefixtures("no_process")
 @pytest.mark.parametrize(
     ("names", "reference", "order", "base"),
     [
@@ -178,6 +179,7 @@ def test_a_tokenizer_that_only_counts_is_counted_and_never_the_measure(files):
     assert body["reference"] == "tiktoken:cl100k_base"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_twenty_published_vocabularies_are_counted(files):
     body = json.loads(invoke(files[0], "--json").stdout)
@@ -251,6 +253,7 @@ def test_no_line_that_is_piped_ends_in_spaces(monkeypatch, write_config, command
     assert len(outcome.stdout.splitlines()) > 1
 
 
+@pytest.mark.usefixtures("no_process")
 @pytest.mark.parametrize(
     ("texts", "order", "ties"),
     [

@@ -117,6 +117,7 @@ def test_unequal_files_are_strata(tmp_path):
     assert "c.bin" in " ".join(found.left_out)
 
 
+@pytest.mark.usefixtures("no_process")
 def test_command(tmp_path):
     folder = str(sample_folder(tmp_path / "sample"))
     asked = ["cost", folder, "-t", "utf8_bytes,utf16_units", "--sample"]

@@ -10,6 +10,8 @@ from click.testing import CliRunner
 import tokbench.cli
 from tokbench.cli.main import tokbench as command
 
+pytestmark = pytest.mark.usefixtures("no_process")
+
 PAGE = Path(tokbench.cli.__file__).parents[2] / "reports" / "site" / "docs" / "reference" / "commands.md"
 
 

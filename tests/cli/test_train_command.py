@@ -10,6 +10,8 @@ from shared_fixtures import cell
 import tokbench
 from tokbench.cli.main import tokbench as command
 
+pytestmark = pytest.mark.usefixtures("no_process")
+
 
 @pytest.fixture
 def text(tmp_path):

@@ -2,11 +2,9 @@
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from shared_fixtures import cell, problems
 
 import tokbench
-from tokbench.cli.main import tokbench as tokbench_command
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.engine.planning import plan_tokenizers
@@ -178,15 +176,6 @@ def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
     assert cell(results, "bytes", "compression_ratio").n == 2 * len(kept.corpora["sample"].groups)
     page = (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\", "")
     assert all(said in page for said in ("first look", "only bytes", "corpora.sample.part=languages"))
-
-
-def test_quick_is_gone_and_says_what_does_it(write_config):
-    [problem] = problems(write_config(extra="quick: [metrics.speed=null]\n"))
-    assert "run.yaml:9:1: key 'quick' is gone" in problem
-    for command in ("run", "check"):
-        outcome = CliRunner().invoke(tokbench_command, [command, "quickstart", "--quick"])
-        assert outcome.exit_code == 2
-        assert all(name in outcome.output for name in ("gone", "--limit", "--set"))
 
 
 def test_a_limit_trains_on_the_first_documents(write_config, monkeypatch, tmp_path):

@@ -116,20 +116,6 @@ def test_a_mapping_gives_the_numbers_of_a_file(tmp_path, monkeypatch, corpus):
     assert (tmp_path / "out" / "results.csv").exists()
 
 
-def test_messages_name_the_keys(tmp_path, monkeypatch, corpus):
-    monkeypatch.chdir(tmp_path)
-    config = CONFIG | {
-        "tokenizers": {"a": {"backend": "utf8_bites"}, "b": {"backend": "tiktoken", "encodin": "gpt2"}},
-        "metrics": ["compresion"],
-        "limit": 3,
-    }
-    with pytest.raises(InputError) as caught:
-        tokbench.run(config, workers=0)
-    found = {problem.where: problem.message for problem in caught.value.problems}
-    assert found["tokenizers.a.backend"] == "unknown backend 'utf8_bites'; did you mean 'utf8_bytes'?"
-    assert set(found) == {"limit", "tokenizers.a.backend", "tokenizers.b.encodin", "metrics.0"}
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [

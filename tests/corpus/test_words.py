@@ -27,18 +27,6 @@ def spell(texts, unit):
     return [data[a:b].decode() for a, b in zip(words.starts.tolist(), words.ends.tolist(), strict=True)]
 
 
-def test_uax29_words():
-    text = "Can't stop: 3.14 and 1,000 e-mails, foo_bar! “Quoted” l’été 12:30 Ångström x\u0301y"
-    assert spell([text], "uax29") == [
-        *("Can't", "stop", "3.14", "and", "1,000", "e", "mails", "foo_bar", "Quoted", "l’été", "12", "30"),
-        *("Ångström", "x\u0301y"),
-    ]
-
-
-def test_characters_carry_their_marks():
-    assert spell(["ที่นี่ 你好，世界 2"], "character") == ["ที่", "นี่", "你", "好", "世", "界", "2"]
-
-
 @pytest.mark.parametrize(
     ("code", "with_icu", "without"),
     [
@@ -59,12 +47,6 @@ def test_icu_finds_words_in_unspaced_scripts():
     words = ["สวัสดี", "ชาว", "โลก", "It's", "3.5", "km", "你好", "世界"]
     assert spell([text], "icu") == words
     assert spell([text, "", text], "icu") == words * 2
-
-
-def test_grapheme_clusters():
-    assert spell(["ที่นี่ né\u0301 👩\u200d👩\u200d👧🇫🇮\r", "\na"], "grapheme") == [
-        *("ที่", "นี่", "n", "é\u0301", "👩\u200d👩\u200d👧", "🇫🇮", "a"),
-    ]
 
 
 @given(st.lists(st.lists(st.tuples(st.text("aé👍น", min_size=1, max_size=3), st.booleans()), max_size=5), max_size=4))

@@ -16,6 +16,7 @@ import tiktoken_cache
 from hypothesis import HealthCheck, settings
 
 import tokbench
+from tokbench.engine.workers.executor import Executor
 from tokbench.foundation.packages import packages
 from tokbench.results.cells import WHOLE
 
@@ -181,6 +182,13 @@ def few_plugins(monkeypatch):
     monkeypatch.setenv(
         "TOKBENCH_PLUGINS", "baselines,corpora,faulty_backends,metrics,naive_bpe,regex_bpe,reports,speed"
     )
+
+
+@pytest.fixture
+def no_process(monkeypatch):
+    """Let commands work in this process, which does not take seconds to start."""
+    pool = Executor.pool
+    monkeypatch.setattr(Executor, "pool", lambda _, limits, progress: pool(Executor(0), limits, progress))
 
 
 @pytest.fixture

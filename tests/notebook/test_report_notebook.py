@@ -17,7 +17,7 @@ from tokbench.foundation.errors import InputError
 from tokbench.notebook.results import NotebookResults
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import Cell, Status
 
 
@@ -83,13 +83,6 @@ def test_a_table_has_the_marks_of_the_report(hostile):
         assert texts == [f"*{cell.text}{cell.marks}*" if cell.best else cell.text + cell.marks for cell, _ in row.cells]
 
 
-def several() -> NotebookResults:
-    """The same on two corpora."""
-    results = small(corpora={name: CorpusInfo(groups={"x": 9, "y": 9}) for name in "cd"})
-    results.cells += [replace(cell, corpus="d") for cell in results.cells]
-    return results
-
-
 def drawn(pictures) -> list[str]:
     """The markup of the charts that a notebook gets."""
     sources = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', pictures._repr_html_())
@@ -111,28 +104,6 @@ def test_the_page_of_a_notebook_is_small_and_inert(hostile):
     assert page.count("<tr>") == 1 + 12
     assert "no round was done after 300 s" in page
     assert "&lt;b&gt;" in NotebookResults(name="<b>")._repr_html_()
-
-
-def test_the_page_stays_small_whatever_the_names_are():
-    long = "n" * 5_000
-    numbers = [Cell(f"{k}{long}", f"{j}{long}", "*", "m", 1.0, long) for k in range(30) for j in range(20)]
-    metrics = {"m": MetricInfo(headline=True, direction="higher", label=long)}
-    results = NotebookResults(name=long, metrics=metrics, cells=numbers, problems=[long] * 50, notes=[long])
-    results.tokenizers = {cell.tokenizer: TokenizerInfo() for cell in numbers}
-    assert len(results._repr_html_().encode()) < 20_000
-    assert len(repr(results)) <= 602
-
-
-def test_rows_and_pictures_of_several_corpora(tmp_path):
-    results = several()
-    data = results.table("m").data
-    assert list(data.index) == [("c", "x"), ("c", "y"), ("d", "x"), ("d", "y")]
-    assert list(data.index.names) == ["corpus", "group"]
-    assert list(results.table("m", "d").data.index) == ["x", "y"]
-    assert [texts(markup)[0][:4] for markup in drawn(results.plot.heat("m"))] == ["c: m", "d: m"]
-    assert len(drawn(results.plot.heat("m", "d"))) == 1
-    with pytest.raises(InputError, match="name a corpus"):
-        results.plot.heat("m").save(tmp_path / "heat.svg")
 
 
 def test_what_a_run_lacks_is_an_error():

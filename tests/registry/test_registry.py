@@ -81,22 +81,6 @@ def test_an_unknown_backend_says_what_did_not_load(write_config, name, said):
     assert said in line
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
-        ("study: {vocabluary: {}}", "did you mean 'vocabulary'? (plugins that did not load: "),
-        ("shwo: {}", "did you mean 'show'? (plugins that did not load: "),
-        ("study: {missing_library: {}}", "may come from the plugin 'acme-missing-library'"),
-    ],
-)
-def test_an_unknown_study_says_what_did_not_load(write_config, extra, said):
-    [line] = problems(write_config(extra=extra))
-    assert said in line
-    assert "acme-missing-library" in line
-
-
 class FakeDistribution:
     def __init__(self, name):
         self.name, self.version = name, "1"

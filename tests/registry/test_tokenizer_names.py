@@ -2,7 +2,6 @@
 
 import re
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from shared_fixtures import problems
@@ -84,15 +83,6 @@ def test_a_hub_name_for_a_backend_of_files_is_told(tmp_path, monkeypatch, gramma
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "m-8B").write_text("{}")
     assert grammar.resolve("huggingface:acme/m-8B") == ("huggingface", {"path": "acme/m-8B"})
-
-
-def test_every_main_option_exists():
-    for spec in load_registry().backends:
-        assert spec.main in {"", *spec.load_options.model_fields}, spec.name
-        assert spec.train_main in {"", *spec.train_options.model_fields}, spec.name
-        assert {kind.option for kind in spec.files if not kind.refusal} <= set(spec.load_options.model_fields)
-        for options in spec.published.values():
-            assert set(options) <= set(spec.load_options.model_fields), spec.name
 
 
 @pytest.mark.parametrize(
@@ -251,15 +241,6 @@ def test_closed_vocabularies_are_said_to_be(name, grammar):
     with pytest.raises(tokbench.InputError, match="does not publish its vocabulary") as caught:
         grammar.resolve(name)
     assert ("claude-3" in str(caught.value)) == name.startswith("claude")
-
-
-@pytest.mark.packages
-def test_what_the_leaderboard_ranks_is_a_name(grammar):
-    entries = Path(__file__).parents[2] / "reports" / "leaderboard" / "entries"
-    baselines = {"bytes", "characters", "utf-16", "words"}
-    names = {path.stem for path in entries.glob("*.yaml") if ".bpe-openai" not in path.stem} - baselines
-    assert len(names) > 25
-    assert names <= grammar.published().keys()
 
 
 @pytest.mark.slow

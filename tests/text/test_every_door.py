@@ -19,9 +19,10 @@ import zstandard
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.command import texts_by_group
-from tokbench.engine.workers.executor import Executor
 from tokbench.plugin import InputError, silent
 from tokbench.text.find import find_texts
+
+pytestmark = pytest.mark.usefixtures("no_process")
 
 TEXTS = ["née; an egg", 'two\nlines, and a "quote"', "देवनागरी"]
 SIZE = sum(len(text.encode()) for text in TEXTS)
@@ -184,13 +185,6 @@ def pinned(path):
 def grouped(path):
     """The texts that the configuration of ``tokbench new`` reads; of plain text its lines."""
     return sum(len(text.encode()) for texts in texts_by_group(str(path)).values() for text in texts)
-
-
-@pytest.fixture(autouse=True)
-def no_process(monkeypatch):
-    """Let the doors work in this process, which does not take seconds to start."""
-    pool = Executor.pool
-    monkeypatch.setattr(Executor, "pool", lambda _, limits, progress: pool(Executor(0), limits, progress))
 
 
 DOORS = {

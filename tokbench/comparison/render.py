@@ -11,20 +11,8 @@ from typing import Final
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
 from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report import document as doc
 from tokbench.report.answer.words import join
-from tokbench.report.document import (
-    Bullets,
-    Column,
-    Name,
-    Node,
-    Paragraph,
-    Rich,
-    Row,
-    Section,
-    StateWord,
-    Table,
-    TextCell,
-)
 from tokbench.report.escaping import markdown_text
 from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import exact
@@ -45,7 +33,7 @@ _SENTENCES: Final = {
 HEAD: Final = ("tokenizer", "corpus", "group", "metric", "before", "after", "change", "95% interval", "")
 
 _NUMERIC: Final = ("before", "after", "change", "95% interval")
-_COLUMNS: Final = [Column(head, numeric=head in _NUMERIC) for head in HEAD]
+_COLUMNS: Final = [doc.Column(head, numeric=head in _NUMERIC) for head in HEAD]
 
 
 def texts_of(change: CellChange) -> list[str]:
@@ -123,41 +111,43 @@ class ComparisonPage:
         return {heading: changes for heading, changes in parts.items() if changes}
 
     @property
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[doc.Section]:
         return [
             *([_broken(self.failed)] if self.failed else []),
-            *(Section("", heading, [Bullets(sentences)]) for heading, sentences in self.facts.items()),
+            *(doc.Section("", heading, [doc.Bullets(sentences)]) for heading, sentences in self.facts.items()),
             *(_changes(heading, changes) for heading, changes in self.changes.items()),
         ]
 
 
-def _broken(failed: Sequence[Failed]) -> Section:
+def _broken(failed: Sequence[Failed]) -> doc.Section:
     caption = "The rules that are broken, each with a change that breaks it"
     rows = [
-        Row([TextCell(line=broken.rule.text, head="rule"), *_cells(broken.change)], named=False)
+        doc.Row([doc.TextCell(line=broken.rule.text, head="rule"), *_cells(broken.change)], named=False)
         for broken in failed[:_MOST_ROWS]
     ]
-    return Section("rules", "Broken rules", [Table(caption, [Column("rule"), *_COLUMNS], rows, look="changes")])
+    return doc.Section(
+        "rules", "Broken rules", [doc.Table(caption, [doc.Column("rule"), *_COLUMNS], rows, look="changes")]
+    )
 
 
-def _changes(heading: str, changes: Sequence[CellChange]) -> Section:
+def _changes(heading: str, changes: Sequence[CellChange]) -> doc.Section:
     more = len(changes) - _MOST_ROWS
     caption = f"{heading}: worse ones first, then by size" + (f"; and {more} more" if more > 0 else "")
-    rows = [Row(_cells(change)) for change in changes[:_MOST_ROWS]]
-    nodes: list[Node] = [Table(caption, _COLUMNS, rows, look="changes")]
+    rows = [doc.Row(_cells(change)) for change in changes[:_MOST_ROWS]]
+    nodes: list[doc.Node] = [doc.Table(caption, _COLUMNS, rows, look="changes")]
     if more > 0:
-        nodes.append(Rich([], plain=[Paragraph(f"And {more:,} more.")]))
-    return Section("", heading, nodes)
+        nodes.append(doc.Rich([], plain=[doc.Paragraph(f"And {more:,} more.")]))
+    return doc.Section("", heading, nodes)
 
 
-def _cells(change: CellChange) -> list[TextCell]:
+def _cells(change: CellChange) -> list[doc.TextCell]:
     tokenizer, *texts, verdict = texts_of(change)
     cells = [
-        TextCell(line=Name(text) if head in {"corpus", "group"} else text, head=head)
+        doc.TextCell(line=doc.Name(text) if head in {"corpus", "group"} else text, head=head)
         for head, text in zip(HEAD[1:-1], texts, strict=True)
     ]
-    shown = TextCell(line=StateWord(verdict, bad=verdict == "worse"), look="prose")
-    return [TextCell(line=Name(tokenizer), names=True), *cells, shown]
+    shown = doc.TextCell(line=doc.StateWord(verdict, bad=verdict == "worse"), look="prose")
+    return [doc.TextCell(line=doc.Name(tokenizer), names=True), *cells, shown]
 
 
 def _verdict(change: CellChange) -> str:

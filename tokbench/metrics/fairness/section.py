@@ -10,30 +10,10 @@ from tokbench.measuring.metric import Role
 from tokbench.metrics.fairness.answer import premium_lines
 from tokbench.metrics.fairness.lorenz import lorenz_chart, lorenz_key
 from tokbench.metrics.fairness.premiums_chart import by_premium, premium_bars
+from tokbench.report import document as doc
 from tokbench.report.cells import Series, legends
 from tokbench.report.charts.scatter import Scatter, parity_chart, scatter_nodes
 from tokbench.report.charts.svg import Drawing
-from tokbench.report.document import (
-    ChartKey,
-    Chooser,
-    Column,
-    Figure,
-    Heading,
-    MeasuredCell,
-    Name,
-    Node,
-    Pane,
-    Paragraph,
-    Rich,
-    Row,
-    Section,
-    Table,
-    Term,
-    TextCell,
-    legend_lines,
-    measured_column,
-    names_line,
-)
 from tokbench.report.escaping import plain
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
@@ -118,14 +98,14 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def fairness_document(tables: CellTables) -> Section | None:
+def fairness_document(tables: CellTables) -> doc.Section | None:
     """Return ``None`` without premiums."""
     shown = all_premiums(tables)
     if not shown:
         return None
     premium = tables.with_role(Role.PREMIUM)
-    explanation = Paragraph([_BEFORE, Term(premium, tables.label(premium)), _BEHIND])
-    return Section(
+    explanation = doc.Paragraph([_BEFORE, doc.Term(premium, tables.label(premium)), _BEHIND])
+    return doc.Section(
         "fairness",
         "Fairness",
         [
@@ -135,38 +115,38 @@ def fairness_document(tables: CellTables) -> Section | None:
     )
 
 
-def _corpus_nodes(tables: CellTables, premiums: Premiums, number: int) -> list[Node]:
+def _corpus_nodes(tables: CellTables, premiums: Premiums, number: int) -> list[doc.Node]:
     shown = [*premiums.columns.values(), *premiums.groups]
     return [
-        Heading([Name(premiums.corpus), ", reference ", Name(premiums.reference)]),
+        doc.Heading([doc.Name(premiums.corpus), ", reference ", doc.Name(premiums.reference)]),
         _table(premiums),
-        *([Paragraph(premiums.left_out, "legend")] if premiums.left_out else []),
-        *legend_lines(legends(series.cells[name] for series in shown for name in premiums.tokenizers)),
-        Heading("Premium by language", 4),
+        *([doc.Paragraph(premiums.left_out, "legend")] if premiums.left_out else []),
+        *doc.legend_lines(legends(series.cells[name] for series in shown for name in premiums.tokenizers)),
+        doc.Heading("Premium by language", 4),
         # A page has the numbers in the heat map of premium.
-        Rich([_bars(premiums, number)], _by_group(tables, premiums)),
-        Rich([*_front(premiums), *_lorenz(premiums)]),
+        doc.Rich([_bars(premiums, number)], _by_group(tables, premiums)),
+        doc.Rich([*_front(premiums), *_lorenz(premiums)]),
     ]
 
 
-def _table(premiums: Premiums) -> Table:
+def _table(premiums: Premiums) -> doc.Table:
     columns = {role: column for role, column in premiums.columns.items() if column.measured}
     rows = [
-        Row(
+        doc.Row(
             [
-                TextCell(line=name, title=name),
-                *(MeasuredCell(cell=column.cells[name], interval=True) for column in columns.values()),
+                doc.TextCell(line=name, title=name),
+                *(doc.MeasuredCell(cell=column.cells[name], interval=True) for column in columns.values()),
                 _dearest(name, premiums.languages),
             ]
         )
         for name in premiums.tokenizers
     ]
-    return Table(
+    return doc.Table(
         "Whole corpus: the mean over all languages but the reference, and how unevenly the languages bear it",
         [
-            Column("tokenizer", sort="ascending"),
-            *(measured_column(column, below=_COLUMNS[role]) for role, column in columns.items()),
-            Column("dearest languages"),
+            doc.Column("tokenizer", sort="ascending"),
+            *(doc.measured_column(column, below=_COLUMNS[role]) for role, column in columns.items()),
+            doc.Column("dearest languages"),
         ],
         rows,
         label=f"Premiums of {premiums.corpus}",
@@ -180,46 +160,50 @@ def _dearest(name: str, languages: Sequence[Series]) -> str:
     return dearest + (f"; none for {missing} of {len(languages)}, whose text is lost" if missing else "")
 
 
-def _by_group(tables: CellTables, premiums: Premiums) -> list[Node]:
+def _by_group(tables: CellTables, premiums: Premiums) -> list[doc.Node]:
     names, corpus = premiums.tokenizers, premiums.corpus
     rows = [
-        Row([series.group, *(MeasuredCell(cell=series.cells[name], interval=True) for name in names)])
+        doc.Row([series.group, *(doc.MeasuredCell(cell=series.cells[name], interval=True) for name in names)])
         for series in premiums.groups
         if tables.is_shown(corpus, series.group)
     ]
-    columns = [Column("group"), *(Column(name, numeric=True) for name in names)]
+    columns = [doc.Column("group"), *(doc.Column(name, numeric=True) for name in names)]
     left_out = tables.left_out(corpus)
     return [
-        Paragraph("By language, and by script, family and class:"),
-        Table(f"Premiums by group of {corpus}", columns, rows),
-        *([Paragraph(left_out, "legend")] if left_out else []),
+        doc.Paragraph("By language, and by script, family and class:"),
+        doc.Table(f"Premiums by group of {corpus}", columns, rows),
+        *([doc.Paragraph(left_out, "legend")] if left_out else []),
     ]
 
 
-def _bars(premiums: Premiums, number: int) -> Chooser:
-    panes = [Pane(name, [Figure(drawing, label=f"Premiums of {name}")]) for name, drawing in premiums.bars.items()]
-    return Chooser(f"Tokenizer of the bars of {premiums.corpus}", f"bars-{number}", panes, packed=True)
+def _bars(premiums: Premiums, number: int) -> doc.Chooser:
+    panes = [
+        doc.Pane(name, [doc.Figure(drawing, label=f"Premiums of {name}")]) for name, drawing in premiums.bars.items()
+    ]
+    return doc.Chooser(f"Tokenizer of the bars of {premiums.corpus}", f"bars-{number}", panes, packed=True)
 
 
-def _front(premiums: Premiums) -> list[Node]:
+def _front(premiums: Premiums) -> list[doc.Node]:
     if not premiums.front:
         return []
     return [
-        Heading("Compression against inequality", 4),
-        Paragraph(_FRONT),
+        doc.Heading("Compression against inequality", 4),
+        doc.Paragraph(_FRONT),
         *scatter_nodes(premiums.front, f"Compression against inequality on {premiums.corpus}"),
     ]
 
 
-def _lorenz(premiums: Premiums) -> list[Node]:
-    nodes: list[Node] = []
+def _lorenz(premiums: Premiums) -> list[doc.Node]:
+    nodes: list[doc.Node] = []
     if premiums.lorenz:
-        keys = [ChartKey(lorenz_key(place), name, gini) for place, (name, gini) in enumerate(premiums.gini.items())]
-        nodes = [Heading("Lorenz curves", 4), Figure(premiums.lorenz, [_CURVES, *keys], beside=True)]
+        keys = [doc.ChartKey(lorenz_key(place), name, gini) for place, (name, gini) in enumerate(premiums.gini.items())]
+        nodes = [doc.Heading("Lorenz curves", 4), doc.Figure(premiums.lorenz, [_CURVES, *keys], beside=True)]
     without = [name for name in premiums.tokenizers if name not in premiums.gini]
     if without:
         nodes.append(
-            Paragraph(names_line("Without a curve, as too much text of some language is lost: ", without), "legend")
+            doc.Paragraph(
+                doc.names_line("Without a curve, as too much text of some language is lost: ", without), "legend"
+            )
         )
     return nodes
 

@@ -7,27 +7,11 @@ from typing import Final
 
 from tokbench.measuring.metric import Role
 from tokbench.measuring.round_trip import RoundTrip
+from tokbench.report import document as doc
 from tokbench.report.answer.answer import overall
 from tokbench.report.answer.ranking import bars, ranked_cells
 from tokbench.report.answer.slices import weighting
 from tokbench.report.cells import DisplayCell, Series, legends
-from tokbench.report.document import (
-    Chooser,
-    Column,
-    MeasuredCell,
-    Name,
-    Node,
-    Pane,
-    Paragraph,
-    Rich,
-    Row,
-    Section,
-    Table,
-    TableCell,
-    TextCell,
-    legend_lines,
-    measured_column,
-)
 from tokbench.report.number_format import style_for
 from tokbench.report.sections.problems import short_vocabularies
 from tokbench.report.tables import CellTables
@@ -35,10 +19,10 @@ from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState
 
 _MANY: Final = 8
-_NAME: Final = Column("tokenizer", sort="ascending")
+_NAME: Final = doc.Column("tokenizer", sort="ascending")
 _DESCRIBED: Final = (
-    Column("backend", sort="ascending"),
-    Column("vocabulary", numeric=True, sort="ascending", unit="tokens"),
+    doc.Column("backend", sort="ascending"),
+    doc.Column("vocabulary", numeric=True, sort="ascending", unit="tokens"),
 )
 
 
@@ -73,25 +57,25 @@ def ready_tokenizers(tables: CellTables, columns: Sequence[Series]) -> list[str]
     return [name for name in _order(tables, columns) if tables.tokenizer(name).state == TokenizerState.READY]
 
 
-def overview_document(tables: CellTables) -> Section:
+def overview_document(tables: CellTables) -> doc.Section:
     """Return the section."""
     main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
-    panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
+    panes = [doc.Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
     drawn = not all(tables.corpus(corpus).designed for corpus in tables.corpora)  # curated texts have no intervals
     interval = ", with its 95% interval, which curated texts lack" if drawn else ""
     explanation = f"Each number is for a whole corpus{interval}"
     legend = f"{tables.best_legend[:1].upper()}{tables.best_legend[1:]}"
-    page: list[Node] = [
-        Paragraph(f"{explanation}. Click a heading to sort, a number for details. {legend}."),
-        Chooser("Corpus of the overview", "overview", [Pane("all corpora", main), *panes]),
+    page: list[doc.Node] = [
+        doc.Paragraph(f"{explanation}. Click a heading to sort, a number for details. {legend}."),
+        doc.Chooser("Corpus of the overview", "overview", [doc.Pane("all corpora", main), *panes]),
     ]
-    plain = [Paragraph(f"{explanation}. {legend}."), *main]
+    plain = [doc.Paragraph(f"{explanation}. {legend}."), *main]
     small = short_vocabularies(tables.results)
-    smaller = [Paragraph(f"Smaller than asked for: {'; '.join(small)}.", "legend")] if small else []
-    return Section("overview", "Overview", [Rich(page, plain), *smaller], folded=False)
+    smaller = [doc.Paragraph(f"Smaller than asked for: {'; '.join(small)}.", "legend")] if small else []
+    return doc.Section("overview", "Overview", [doc.Rich(page, plain), *smaller], folded=False)
 
 
-def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
+def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[doc.Node]:
     by_family: dict[str, list[Series]] = {}
     for name in dict.fromkeys([*tables.headline, *tables.metrics]):
         column = tables.series(name, corpus)
@@ -107,18 +91,18 @@ def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
 
 def _table_nodes(
     tables: CellTables, columns: Sequence[Series], what: str, corpus: str = "", family: str = ""
-) -> list[Node]:
+) -> list[doc.Node]:
     """Return a table and its legends.
 
     ``what`` begins the caption. Empty ``corpus``: all. A ``family`` leaves out descriptions of tokenizers.
     """
     described = () if family else _DESCRIBED
-    table = Table(
-        [f"{what} of the corpus ", Name(corpus)] if corpus else what,
+    table = doc.Table(
+        [f"{what} of the corpus ", doc.Name(corpus)] if corpus else what,
         [
             _NAME,
             *described,
-            *(measured_column(column, below=column.over if corpus else column.place) for column in columns),
+            *(doc.measured_column(column, below=column.over if corpus else column.place) for column in columns),
         ],
         [
             _row(tables, name, [] if family else _described(tables.tokenizer(name)), columns)
@@ -127,7 +111,7 @@ def _table_nodes(
         label=", ".join(filter(None, ["Overview", corpus or "all corpora", family])),
         fit=True,
     )
-    return [table, *legend_lines(legends(cell for column in columns for cell in column.cells.values()))]
+    return [table, *doc.legend_lines(legends(cell for column in columns for cell in column.cells.values()))]
 
 
 def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> list[str]:
@@ -140,20 +124,20 @@ def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> l
     return sorted(first.ranked(), key=lambda name: places.get(name, len(places)))
 
 
-def _row(tables: CellTables, name: str, described: Sequence[TableCell], columns: Sequence[Series]) -> Row:
-    cells = [MeasuredCell(cell=column.cells[name], interval=True) for column in columns]
+def _row(tables: CellTables, name: str, described: Sequence[doc.TableCell], columns: Sequence[Series]) -> doc.Row:
+    cells = [doc.MeasuredCell(cell=column.cells[name], interval=True) for column in columns]
     ready = tables.tokenizer(name).state == TokenizerState.READY
-    return Row([TextCell(line=name, value=name, title=name), *described, *cells], look="" if ready else "gone")
+    return doc.Row([doc.TextCell(line=name, value=name, title=name), *described, *cells], look="" if ready else "gone")
 
 
-def _described(info: TokenizerInfo) -> list[TableCell]:
-    backend = TextCell(line=info.backend, small=[info.engine] if info.engine else [], value=info.backend)
+def _described(info: TokenizerInfo) -> list[doc.TableCell]:
+    backend = doc.TextCell(line=info.backend, small=[info.engine] if info.engine else [], value=info.backend)
     if info.vocab_size is not None:
-        return [backend, TextCell(line=f"{info.vocab_size:,}", value=info.vocab_size)]
+        return [backend, doc.TextCell(line=f"{info.vocab_size:,}", value=info.vocab_size)]
     ready = info.state == TokenizerState.READY
     return [
         backend,
-        TextCell(
+        doc.TextCell(
             line="unknown" if ready else info.state,
             look="none" if ready else "none missed",
             title=info.reason or "not known",

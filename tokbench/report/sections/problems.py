@@ -7,17 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.report.document import (
-    Column,
-    Node,
-    Paragraph,
-    Row,
-    Section,
-    StateWord,
-    Table,
-    TextCell,
-    names_line,
-)
+from tokbench.report import document as doc
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PluginInfo
 from tokbench.results.cells import FAILED, WHOLE, Cell, Status, TokenizerState
@@ -71,33 +61,33 @@ _MOST_NAMES: Final = 6
 _BAD: Final = {TokenizerState.FAILED.value, Status.FAILED.value, Status.TIMEOUT.value}
 
 
-def problems_document(tables: CellTables) -> Section:
+def problems_document(tables: CellTables) -> doc.Section:
     """Return the section as a document."""
     section = problems(tables.results)
     if not (section.tokenizers or section.cells or section.plugins):
-        return Section("problems", _TITLE, [Paragraph("Everything ran, and every result has a value.")])
-    return Section("problems", _TITLE, _tables(section))
+        return doc.Section("problems", _TITLE, [doc.Paragraph("Everything ran, and every result has a value.")])
+    return doc.Section("problems", _TITLE, _tables(section))
 
 
 _TITLE: Final = "What did not run, and why"
 
 
-def _tables(section: ProblemSection) -> list[Node]:
-    nodes: list[Node] = []
+def _tables(section: ProblemSection) -> list[doc.Node]:
+    nodes: list[doc.Node] = []
     if section.tokenizers:
         rows = [
-            Row([name, _state(state), TextCell(line=reason, look="prose")])
+            doc.Row([name, _state(state), doc.TextCell(line=reason, look="prose")])
             for name, state, reason in section.tokenizers
         ]
-        columns = [Column(name) for name in ("tokenizer", "state", "reason")]
-        nodes.append(Table("Tokenizers without numbers", columns, rows, label="Tokenizers that did not run"))
+        columns = [doc.Column(name) for name in ("tokenizer", "state", "reason")]
+        nodes.append(doc.Table("Tokenizers without numbers", columns, rows, label="Tokenizers that did not run"))
     if section.cells:
         columns = [
-            *(Column("state"), Column("results", numeric=True), Column("groups", numeric=True)),
-            *(Column(name) for name in ("reason", "metrics", "tokenizers", "corpora")),
+            *(doc.Column("state"), doc.Column("results", numeric=True), doc.Column("groups", numeric=True)),
+            *(doc.Column(name) for name in ("reason", "metrics", "tokenizers", "corpora")),
         ]
         rows = [
-            Row(
+            doc.Row(
                 [
                     *(
                         _state(missing.status),
@@ -105,7 +95,7 @@ def _tables(section: ProblemSection) -> list[Node]:
                         f"{missing.groups:,}" if missing.groups else "none",
                     ),
                     *(
-                        TextCell(line=missing.sentence, look="prose"),
+                        doc.TextCell(line=missing.sentence, look="prose"),
                         *map(_names, (missing.metrics, missing.tokenizers, missing.corpora)),
                     ),
                 ]
@@ -113,25 +103,27 @@ def _tables(section: ProblemSection) -> list[Node]:
             for missing in section.cells
         ]
         caption = "Results without a value, by reason"
-        nodes.append(Table(caption, columns, rows, label="Results without a value"))
+        nodes.append(doc.Table(caption, columns, rows, label="Results without a value"))
     if section.plugins:
         rows = [
-            Row([plugin.name, f"{plugin.distribution} {plugin.version}", TextCell(line=plugin.reason, look="prose")])
+            doc.Row(
+                [plugin.name, f"{plugin.distribution} {plugin.version}", doc.TextCell(line=plugin.reason, look="prose")]
+            )
             for plugin in section.plugins
         ]
-        columns = [Column(name) for name in ("plugin", "distribution", "reason")]
-        nodes.append(Table("Plugins that cannot be used", columns, rows, label="Broken plugins"))
+        columns = [doc.Column(name) for name in ("plugin", "distribution", "reason")]
+        nodes.append(doc.Table("Plugins that cannot be used", columns, rows, label="Broken plugins"))
     return nodes
 
 
-def _state(state: str) -> TextCell:
-    return TextCell(line=StateWord(state, bad=state in _BAD))
+def _state(state: str) -> doc.TextCell:
+    return doc.TextCell(line=doc.StateWord(state, bad=state in _BAD))
 
 
-def _names(names: Sequence[str]) -> TextCell:
+def _names(names: Sequence[str]) -> doc.TextCell:
     left = len(names) - _MOST_NAMES
-    line = names_line("", names[:_MOST_NAMES], f" and {left} more" if left > 0 else "")
-    return TextCell(line=line, look="prose", title=", ".join(names) if left > 0 else "")
+    line = doc.names_line("", names[:_MOST_NAMES], f" and {left} more" if left > 0 else "")
+    return doc.TextCell(line=line, look="prose", title=", ".join(names) if left > 0 else "")
 
 
 def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:

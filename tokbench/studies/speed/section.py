@@ -5,27 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from tokbench.report import document as doc
 from tokbench.report.cells import Series, legends
-from tokbench.report.document import (
-    Bullets,
-    Chooser,
-    Column,
-    Heading,
-    Link,
-    MeasuredCell,
-    Name,
-    Node,
-    Pane,
-    Paragraph,
-    Rich,
-    Row,
-    Section,
-    Table,
-    TableCell,
-    TextCell,
-    legend_lines,
-    measured_column,
-)
 from tokbench.report.escaping import plain
 from tokbench.report.section import SectionNotes, SectionSpec
 from tokbench.report.tables import CellTables
@@ -40,21 +21,21 @@ _EXPLANATION: Final = (
 )
 
 
-def speed_document(tables: CellTables) -> Section | None:
+def speed_document(tables: CellTables) -> doc.Section | None:
     """Return ``None`` if nothing is timed."""
     if not tables.timed:
         return None
     panes = list(speed_panes(tables))
     notes = speed_notes(tables.results)
-    nodes: list[Node] = [Paragraph("No speed was measured.")]
+    nodes: list[doc.Node] = [doc.Paragraph("No speed was measured.")]
     if panes:
         nodes = [
-            Paragraph(_EXPLANATION),
+            doc.Paragraph(_EXPLANATION),
             # A format of plain text has all notes of the run at its head.
-            *([Rich([Bullets(notes, "notes")])] if notes else []),
-            Chooser("Table of speeds", "speed", panes),
+            *([doc.Rich([doc.Bullets(notes, "notes")])] if notes else []),
+            doc.Chooser("Table of speeds", "speed", panes),
         ]
-    return Section("speed", "Speed", nodes)
+    return doc.Section("speed", "Speed", nodes)
 
 
 def speed_notes(results: Results) -> list[str]:
@@ -63,7 +44,7 @@ def speed_notes(results: Results) -> list[str]:
     return [note for note in results.notes if note.startswith(families)]
 
 
-def speed_panes(tables: CellTables) -> Iterator[Pane]:
+def speed_panes(tables: CellTables) -> Iterator[doc.Pane]:
     """Yield tables by corpus and family, and by metric with groups."""
     timed = [name for name in tables.metrics if tables.metric(name).timed]
     families = dict.fromkeys(tables.metric(name).family for name in timed)
@@ -73,35 +54,35 @@ def speed_panes(tables: CellTables) -> Iterator[Pane]:
             names = [name for name in timed if tables.metric(name).family == family]
             whole = [column for name in names if (column := tables.series(name, corpus)).measured]
             if whole:
-                heads = [measured_column(column) for column in whole]
+                heads = [doc.measured_column(column) for column in whole]
                 yield _pane(tables, f"{family}{on}", heads, whole)
             for name in names:
                 groups = [group for group in tables.groups(name, corpus) if tables.is_shown(corpus, group)]
                 columns = [column for group in groups if (column := tables.series(name, corpus, group)).measured]
                 if columns:
-                    heads = [measured_column(column, column.group) for column in columns]
+                    heads = [doc.measured_column(column, column.group) for column in columns]
                     title = f"{tables.label(name)}{' by group' if on else ''}{on}"
                     yield _pane(tables, title, heads, columns)
 
 
-def _pane(tables: CellTables, title: str, heads: Sequence[Column], columns: Sequence[Series]) -> Pane:
-    of_rounds = Column("interval", numeric=True), Column("rounds", numeric=True, sort="descending")
-    table = Table(
-        Name(title),
+def _pane(tables: CellTables, title: str, heads: Sequence[doc.Column], columns: Sequence[Series]) -> doc.Pane:
+    of_rounds = doc.Column("interval", numeric=True), doc.Column("rounds", numeric=True, sort="descending")
+    table = doc.Table(
+        doc.Name(title),
         [
-            Column("tokenizer", sort="ascending"),
-            Column("returns", sort="ascending"),
+            doc.Column("tokenizer", sort="ascending"),
+            doc.Column("returns", sort="ascending"),
             *(column for head in heads for column in (head, *of_rounds)),
-            Column("notes"),
+            doc.Column("notes"),
         ],
         list(_rows(tables, columns)),
         label=title,
     )
     marks = legends(cell for column in columns for cell in column.cells.values())
-    return Pane(title, [Rich([], [Heading(Name(title))]), table, *legend_lines(marks)])
+    return doc.Pane(title, [doc.Rich([], [doc.Heading(doc.Name(title))]), table, *doc.legend_lines(marks)])
 
 
-def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
+def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[doc.Row]:
     """Keep equal outputs together, the fastest first, with its vocabulary's others."""
     ranked = columns[0].ranked()
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
@@ -119,25 +100,27 @@ def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
             info, vocabulary = tables.tokenizer(name), vocabularies.get(name)
             small = [info.engine] if info.engine else []
             small += [f"vocabulary of {vocabulary}"] if vocabulary else []
-            head = TextCell(line=name, small=small, value=name, title=name)
+            head = doc.TextCell(line=name, small=small, value=name, title=name)
             numbers = [cell for column in columns for cell in _numbers(tables, column, name)]
-            yield Row([head, returns[name] or "unknown", *numbers, TextCell(line=plain(info.notes), look="prose")])
+            yield doc.Row(
+                [head, returns[name] or "unknown", *numbers, doc.TextCell(line=plain(info.notes), look="prose")]
+            )
 
 
-def _numbers(tables: CellTables, column: Series, name: str) -> list[TableCell]:
+def _numbers(tables: CellTables, column: Series, name: str) -> list[doc.TableCell]:
     shown, cell = column.cells[name], tables.cell(column.metric, column.corpus, column.group, name)
-    interval = TextCell(line=shown.interval or "none", look="soft")
-    rounds = TextCell(line="none", look="none")
+    interval = doc.TextCell(line=shown.interval or "none", look="soft")
+    rounds = doc.TextCell(line="none", look="none")
     if cell and cell.value is not None:
-        rounds = TextCell(line=str(cell.n), value=cell.n)
-    return [MeasuredCell(cell=shown), interval, rounds]
+        rounds = doc.TextCell(line=str(cell.n), value=cell.n)
+    return [doc.MeasuredCell(cell=shown), interval, rounds]
 
 
 def section_notes(tables: CellTables) -> SectionNotes:
     """Return the notes of this section."""
     notes = speed_notes(tables.results)
     words = "the note" if len(notes) == 1 else f"the {len(notes)} notes"
-    return SectionNotes(notes, ["Before you compare speeds, read ", Link("speed", words), " on them."])
+    return SectionNotes(notes, ["Before you compare speeds, read ", doc.Link("speed", words), " on them."])
 
 
 SPEED: Final = SectionSpec(name="speed", place=110, build=speed_document, notes=section_notes)

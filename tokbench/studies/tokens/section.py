@@ -9,21 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from tokbench.foundation.visible_text import visible
-from tokbench.report.document import (
-    Column,
-    Heading,
-    Name,
-    Node,
-    Pane,
-    Paragraph,
-    Rich,
-    Row,
-    Section,
-    Table,
-    TextCell,
-    TokenChooser,
-    Tokens,
-)
+from tokbench.report import document as doc
 from tokbench.report.escaping import cut
 from tokbench.report.section import SectionSpec
 from tokbench.report.tables import CellTables
@@ -57,7 +43,7 @@ _WORST: Final = (
 _PLAIN_WORST: Final = "The tokens of the text shown are relative to the tokenizer that needs the fewest."
 _NUMBERS: Final = {"bytes per token", "tokens", "bytes"}
 _WORST_COLUMNS: Final = [
-    Column(name, numeric=name in _NUMBERS)
+    doc.Column(name, numeric=name in _NUMBERS)
     for name in (
         *("tokenizer", "corpus", "group", "document", "bytes per token", "tokens", "bytes"),
         *("tokens of this text", "text"),
@@ -65,67 +51,67 @@ _WORST_COLUMNS: Final = [
 ]
 
 
-def tokens_document(tables: CellTables) -> Section | None:
+def tokens_document(tables: CellTables) -> doc.Section | None:
     """Return the section; ``None`` if the run shows nothing."""
     shown = TokenViews(tables.results)
-    nodes = [Rich(lambda: _on_a_page(shown), plain=_in_plain_text(shown)), *_worst_documents(shown)]
-    return Section("tokens", "Tokens", nodes) if shown.texts or shown_texts(shown.results).worst else None
+    nodes = [doc.Rich(lambda: _on_a_page(shown), plain=_in_plain_text(shown)), *_worst_documents(shown)]
+    return doc.Section("tokens", "Tokens", nodes) if shown.texts or shown_texts(shown.results).worst else None
 
 
-def _on_a_page(shown: TokenViews) -> list[Node]:
+def _on_a_page(shown: TokenViews) -> list[doc.Node]:
     numbers = {id(view): number for number, view in enumerate(shown.page)}
     first = [numbers[id(view)] for view in shown.first_texts]
     texts = [
-        Pane(view.heading, _pane(view, shown.first_names) if number in first else [], family=view.kind)
+        doc.Pane(view.heading, _pane(view, shown.first_names) if number in first else [], family=view.kind)
         for number, view in enumerate(shown.page)
     ]
-    chooser = [TokenChooser(texts, first, shown.names, shown.first_names, shown.data)] if texts else []
-    left_out = [Paragraph(shown.left_out, "legend")] if shown.left_out else []
-    return [Paragraph(_LEGEND), *chooser, *left_out]
+    chooser = [doc.TokenChooser(texts, first, shown.names, shown.first_names, shown.data)] if texts else []
+    left_out = [doc.Paragraph(shown.left_out, "legend")] if shown.left_out else []
+    return [doc.Paragraph(_LEGEND), *chooser, *left_out]
 
 
-def _pane(view: TextView, names: Sequence[str]) -> list[Node]:
+def _pane(view: TextView, names: Sequence[str]) -> list[doc.Node]:
     lines = view.lines(() if view.worst else names)
-    return [Heading(Name(view.heading)), *(node for line in lines for node in line.nodes(4))]
+    return [doc.Heading(doc.Name(view.heading)), *(node for line in lines for node in line.nodes(4))]
 
 
-def _in_plain_text(shown: TokenViews) -> list[Node]:
+def _in_plain_text(shown: TokenViews) -> list[doc.Node]:
     if not shown.texts:
         return []
-    nodes: list[Node] = [Paragraph(_PLAIN_LEGEND)]
+    nodes: list[doc.Node] = [doc.Paragraph(_PLAIN_LEGEND)]
     for view in (view for view in shown.texts if not view.shown.corpus):
-        rows = [Row([line.name, _listed(line)]) for line in view.lines()]
-        nodes += [Heading(view.heading), Table("", [Column("tokenizer"), Column("tokens")], rows)]
+        rows = [doc.Row([line.name, _listed(line)]) for line in view.lines()]
+        nodes += [doc.Heading(view.heading), doc.Table("", [doc.Column("tokenizer"), doc.Column("tokens")], rows)]
     return nodes
 
 
-def _listed(line: SegmentationView) -> TextCell:
-    return TextCell(line=Tokens(line.boxes) if line.tokens else "", small=line.remarks)
+def _listed(line: SegmentationView) -> doc.TextCell:
+    return doc.TextCell(line=doc.Tokens(line.boxes) if line.tokens else "", small=line.remarks)
 
 
-def _worst_documents(shown: TokenViews) -> list[Node]:
+def _worst_documents(shown: TokenViews) -> list[doc.Node]:
     if not shown_texts(shown.results).worst:
         return []
     numbers = {id(view.shown): str(number) for number, view in enumerate(shown.page)}
     rows = [_worst_row(worst, numbers.get(id(worst.shown), "")) for worst in shown_texts(shown.results).worst]
     caption = "Worst documents of each tokenizer"
     return [
-        Heading("Worst documents"),
-        Paragraph(_WORST),
-        Rich([], plain=[Paragraph(_PLAIN_WORST)]),
-        Table(caption, _WORST_COLUMNS, rows, label="Worst documents"),
+        doc.Heading("Worst documents"),
+        doc.Paragraph(_WORST),
+        doc.Rich([], plain=[doc.Paragraph(_PLAIN_WORST)]),
+        doc.Table(caption, _WORST_COLUMNS, rows, label="Worst documents"),
     ]
 
 
-def _worst_row(worst: WorstDocument, number: str) -> Row:
+def _worst_row(worst: WorstDocument, number: str) -> doc.Row:
     better = worst.shown.segmentations[1:]
     other = f"{worst.times_the_fewest:.1f} × {visible(better[0].tokenizer)}" if better else "the fewest"
     place = worst.tokenizer, worst.shown.corpus, group_name(worst.shown.group)
-    document = TextCell(line=f"{worst.number + 1:,} ({worst.shown.label})", look="prose")
+    document = doc.TextCell(line=f"{worst.number + 1:,} ({worst.shown.label})", look="prose")
     ratio = f"{worst.bytes / worst.tokens:.3f}" if worst.tokens else "none"
-    text = TextCell(line=Name(visible(worst.shown.text, spaces=True)), look="text", data=number)
+    text = doc.TextCell(line=doc.Name(visible(worst.shown.text, spaces=True)), look="text", data=number)
     sizes = ratio, f"{worst.tokens:,}", f"{worst.bytes:,}"
-    return Row([*place, document, *sizes, other, text])
+    return doc.Row([*place, document, *sizes, other, text])
 
 
 @dataclass(frozen=True)

@@ -5,27 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from tokbench.report import document as doc
 from tokbench.report.charts.line_profile import line_key
-from tokbench.report.document import (
-    ChartKey,
-    Chooser,
-    Column,
-    Figure,
-    Heading,
-    Line,
-    Multiples,
-    Name,
-    Node,
-    Pane,
-    Paragraph,
-    Raised,
-    Rich,
-    Row,
-    Section,
-    Table,
-    TextCell,
-    captioned,
-)
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
@@ -47,46 +28,51 @@ _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes trained one by one."
 )
 _COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
-_LINE_COLUMN: Final = Column("line", sort="ascending")
+_LINE_COLUMN: Final = doc.Column("line", sort="ascending")
 _LINE_COLUMNS: Final = (
-    *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
-    Column("why not at every size"),
+    *(
+        doc.Column("line"),
+        doc.Column("known at"),
+        doc.Column("smallest", numeric=True),
+        doc.Column("own size", numeric=True),
+    ),
+    doc.Column("why not at every size"),
 )
 
 
-def vocabulary_size_document(tables: CellTables) -> Section | None:
+def vocabulary_size_document(tables: CellTables) -> doc.Section | None:
     """Return the section; ``None`` without a study of vocabulary sizes."""
     lines = SizeLines(tables.results)
     if not lines.lines:
         return None
     panes = [
-        Pane(corpus, _corpus_nodes(SizesOnCorpus(lines, corpus), f"sizes-{number}"))
+        doc.Pane(corpus, _corpus_nodes(SizesOnCorpus(lines, corpus), f"sizes-{number}"))
         for number, corpus in enumerate(lines.corpora)
     ]
     nodes = [
-        Paragraph(_EXPLANATION),
-        Table("Vocabularies", _LINE_COLUMNS, [_line_row(line, number) for number, line in enumerate(lines.lines)]),
-        Chooser("Corpus of the vocabulary sizes", "sizes", panes),
+        doc.Paragraph(_EXPLANATION),
+        doc.Table("Vocabularies", _LINE_COLUMNS, [_line_row(line, number) for number, line in enumerate(lines.lines)]),
+        doc.Chooser("Corpus of the vocabulary sizes", "sizes", panes),
         *_model_nodes(lines.study),
     ]
-    return Section("vocabulary-size", "Vocabulary size", nodes)
+    return doc.Section("vocabulary-size", "Vocabulary size", nodes)
 
 
-def _model_nodes(study: VocabularySizes) -> list[Node]:
+def _model_nodes(study: VocabularySizes) -> list[doc.Node]:
     """Return the models, and what a published law says of their sizes."""
-    nodes: list[Node] = [Heading("The models, and what is published about their sizes")] if study.models else []
+    nodes: list[doc.Node] = [doc.Heading("The models, and what is published about their sizes")] if study.models else []
     tokens = {advice.model: advice.pick.tokens_per_byte for advice in reversed(study.advice)}
     for name, shape in study.models.items():
         model = Model(**shape)
         facts = ", ".join(f"{key.replace('_', ' ')} {_fact(value)}" for key, value in shape.items())
         facts += f", parameters without vocabulary {model.parameters_without_vocabulary:,}"
-        nodes.append(Paragraph(f"{name}: {facts}; by the law {law_range(model, tokens.get(name, 0.0))}."))
+        nodes.append(doc.Paragraph(f"{name}: {facts}; by the law {law_range(model, tokens.get(name, 0.0))}."))
     if study.left_out:
         reasons = "; ".join(f"{line} ({why})" for line, why in study.left_out.items())
-        nodes.append(Paragraph(f"No size is advised for: {reasons}."))
+        nodes.append(doc.Paragraph(f"No size is advised for: {reasons}."))
     if study.models:
         flops = "FLOPs are those of a forward pass, two for a weight; training takes three times as many."
-        nodes.append(Paragraph(f"{flops} The law is that of {SOURCE}. {VALIDITY}"))
+        nodes.append(doc.Paragraph(f"{flops} The law is that of {SOURCE}. {VALIDITY}"))
     return nodes
 
 
@@ -94,46 +80,46 @@ def _fact(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def _number_cell(value: float | None, *, title: str = "", look: str = "") -> TextCell:
+def _number_cell(value: float | None, *, title: str = "", look: str = "") -> doc.TextCell:
     """Return a sortable number, or the word for none."""
     if value is None:
-        return TextCell(line="none", look="none")
-    return TextCell(line=f"{value:,.3f}", look=look, title=title, value=value)
+        return doc.TextCell(line="none", look="none")
+    return doc.TextCell(line=f"{value:,.3f}", look=look, title=title, value=value)
 
 
-def _line_cell(line: str, corpus: SizesOnCorpus) -> TextCell:
+def _line_cell(line: str, corpus: SizesOnCorpus) -> doc.TextCell:
     """Return the name of a line with its marks."""
     mark = corpus.marks[line]
-    return TextCell(line=[line, Raised(mark)] if mark else line, value=line)
+    return doc.TextCell(line=[line, doc.Raised(mark)] if mark else line, value=line)
 
 
-def _line_row(line: SizeLine, number: int) -> Row:
+def _line_row(line: SizeLine, number: int) -> doc.Row:
     known = {
         "curve": "every size",
         "ladder": f"{len(line.tokenizers)} sizes, each trained by itself",
         "point": "its own size",
     }
     sizes = known[line.kind], f"{line.smallest:,}", f"{line.largest:,}"
-    return Row([ChartKey(line_key(number), line.line), *sizes, TextCell(line=line.reason, look="prose")])
+    return doc.Row([doc.ChartKey(line_key(number), line.line), *sizes, doc.TextCell(line=line.reason, look="prose")])
 
 
-def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
+def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[doc.Node]:
     title = f"Compression at every size on {corpus.name}"
-    nodes: list[Node] = [Heading(["On ", Name(corpus.name)])]
-    nodes.append(Rich(lambda: [Figure(corpus.chart, _CHART, label=title)] if corpus.chart else []))
-    nodes.append(captioned(_table_by_size(corpus)))
+    nodes: list[doc.Node] = [doc.Heading(["On ", doc.Name(corpus.name)])]
+    nodes.append(doc.Rich(lambda: [doc.Figure(corpus.chart, _CHART, label=title)] if corpus.chart else []))
+    nodes.append(doc.captioned(_table_by_size(corpus)))
     if corpus.in_sample:
-        nodes.append(Paragraph(f"{corpus.in_sample}, so that nothing is known of other text.", "legend"))
+        nodes.append(doc.Paragraph(f"{corpus.in_sample}, so that nothing is known of other text.", "legend"))
     if corpus.lost:
         lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
-        nodes.append(Paragraph(f"‡ lossy, and so sorted last and not drawn: {lost}.", "legend"))
-    return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place)])]
+        nodes.append(doc.Paragraph(f"‡ lossy, and so sorted last and not drawn: {lost}.", "legend"))
+    return [*nodes, doc.Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place)])]
 
 
-def _table_by_size(corpus: SizesOnCorpus) -> Table:
+def _table_by_size(corpus: SizesOnCorpus) -> doc.Table:
     lines = corpus.lines
     rows = [
-        Row(
+        doc.Row(
             [
                 _line_cell(line.line, corpus),
                 *(_size_cell(lines.row(line.line, corpus.name, WHOLE, size)) for size in corpus.columns),
@@ -144,15 +130,15 @@ def _table_by_size(corpus: SizesOnCorpus) -> Table:
         for line in lines.lines
     ]
     heads = [*(f"{size:,}" for size in corpus.columns), "own size"]
-    return Table(
-        ["Bytes per token on ", Name(corpus.name), " by vocabulary size"],
-        [_LINE_COLUMN, *(Column(head, numeric=True, sort="descending") for head in heads)],
+    return doc.Table(
+        ["Bytes per token on ", doc.Name(corpus.name), " by vocabulary size"],
+        [_LINE_COLUMN, *(doc.Column(head, numeric=True, sort="descending") for head in heads)],
         rows,
         label=f"Compression by size on {corpus.name}",
     )
 
 
-def _size_cell(row: SizeRow | None) -> TextCell:
+def _size_cell(row: SizeRow | None) -> doc.TextCell:
     if row is None:
         return _number_cell(None)
     parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} tokens in use"]
@@ -165,20 +151,24 @@ def _size_cell(row: SizeRow | None) -> TextCell:
     return _number_cell(row.compression_ratio, title="; ".join(parts))
 
 
-def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
+def _small_charts(corpus: SizesOnCorpus) -> list[doc.Node]:
     if not corpus.charts_by_group:
         return []
-    lines: Line = [ChartKey(key, line) for line, key in corpus.line_keys]
-    return [Heading("Each group", 4), Paragraph(lines, "legend"), Multiples(list(corpus.charts_by_group.values()))]
+    lines: doc.Line = [doc.ChartKey(key, line) for line, key in corpus.line_keys]
+    return [
+        doc.Heading("Each group", 4),
+        doc.Paragraph(lines, "legend"),
+        doc.Multiples(list(corpus.charts_by_group.values())),
+    ]
 
 
-def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[Node]:
+def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[doc.Node]:
     sizes = [size for size in corpus.columns if len(corpus.known_at(size)) > 1]
-    panes = [Pane(f"{size:,}", [_equal_size(corpus, size)]) for size in sizes]
-    return [Heading("At equal size", 4), Chooser("Size of the table", f"{place}-s", panes)] if panes else []
+    panes = [doc.Pane(f"{size:,}", [_equal_size(corpus, size)]) for size in sizes]
+    return [doc.Heading("At equal size", 4), doc.Chooser("Size of the table", f"{place}-s", panes)] if panes else []
 
 
-def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
+def _equal_size(corpus: SizesOnCorpus, size: int) -> doc.Table:
     lines = corpus.known_at(size)
     rows = []
     for group in [*corpus.lines.groups(corpus.name), WHOLE]:
@@ -187,11 +177,11 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
             _number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" if line in best else "")
             for line in lines
         ]
-        rows.append(Row([TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))
-    columns = [Column(line, numeric=True, sort="descending", mark=corpus.marks[line]) for line in lines]
-    return Table(
+        rows.append(doc.Row([doc.TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))
+    columns = [doc.Column(line, numeric=True, sort="descending", mark=corpus.marks[line]) for line in lines]
+    return doc.Table(
         f"Bytes per token at {size:,} tokens; bold is the best, and all whose intervals overlap with its own",
-        [Column("group", sort="ascending"), *columns],
+        [doc.Column("group", sort="ascending"), *columns],
         rows,
         label=f"Bytes per token at {size} tokens on {corpus.name}",
     )
@@ -210,14 +200,14 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
             yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, tuple(corpus.line_keys), small)
 
 
-def cost_nodes(tables: CellTables) -> list[Node]:
+def cost_nodes(tables: CellTables) -> list[doc.Node]:
     """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
     best = lines.study.best
     broad, narrow = (cost_chart(lines.study, lines.styles, size) for size in (BROAD, NARROW))
     if not broad or not best:
         return []
-    return [Rich([Figure(broad, _COSTS.format(best.model), narrow=narrow, label=COST_TITLE)])]
+    return [doc.Rich([doc.Figure(broad, _COSTS.format(best.model), narrow=narrow, label=COST_TITLE)])]
 
 
 SECTION: Final = SectionSpec(

@@ -15,19 +15,8 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch
+from tokbench.plugin import Failure, Options, Progress, Tokenizer, encode_batch, timing
 from tokbench.plugin.metrics import Cell, Metric, MetricFamily, Outcome
-from tokbench.plugin.timing import (
-    Contender,
-    FreshCopies,
-    TimedSlice,
-    TimedText,
-    machine_notes,
-    outcome_of,
-    quiet,
-    seconds,
-    take_turns,
-)
 
 _COUNTS: Final = (1, 2, 4, 8)
 _JOB_BYTES: Final = 64_000
@@ -68,7 +57,7 @@ VALUES: Final = (
 
 
 @dataclass
-class _Threaded(Contender):
+class _Threaded(timing.Contender):
     speeds: dict[int, list[float]] = field(default_factory=dict)
 
     @property
@@ -79,18 +68,18 @@ class _Threaded(Contender):
     def safe(self) -> bool:
         return getattr(self.tokenizer, "thread_safe", False) is True
 
-    def warm_up(self, part: TimedSlice) -> None:
+    def warm_up(self, part: timing.TimedSlice) -> None:
         self.get_ready()
         encode_batch(self.tokenizer, part.texts)
 
-    def time(self, pool: ThreadPoolExecutor, count: int, part: TimedSlice) -> None:
+    def time(self, pool: ThreadPoolExecutor, count: int, part: timing.TimedSlice) -> None:
         jobs = iter(_jobs(part.texts))
 
         def work(_: int) -> None:
             for job in jobs:  # a list iterator: each job is given once, to one thread
                 encode_batch(self.tokenizer, job)
 
-        took = seconds(lambda: list(pool.map(work, range(count))), 1)
+        took = timing.seconds(lambda: list(pool.map(work, range(count))), 1)
         self.speeds.setdefault(count, []).append(part.n_bytes / took / 1e6)
 
 
@@ -119,9 +108,11 @@ class Threads:
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self._counts = [count for count in _COUNTS if count <= min(options.most, available)]
 
-    def measure(self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress) -> Outcome:
-        cells, notes, every = list[Cell](), machine_notes("threads"), list[_Threaded]()
-        copies = FreshCopies(tokenizers)
+    def measure(
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[timing.TimedText], progress: Progress
+    ) -> Outcome:
+        cells, notes, every = list[Cell](), timing.machine_notes("threads"), list[_Threaded]()
+        copies = timing.FreshCopies(tokenizers)
         for text in texts:
             timed = [_Threaded(name, tokenizer, text) for name, tokenizer in copies.for_text(text).items()]
             options = self._options
@@ -131,7 +122,7 @@ class Threads:
                 for contender in timed:
                     contender.failure = Failure(reason)
             else:
-                with quiet():
+                with timing.quiet():
                     self._rounds([contender for contender in timed if contender.safe], parts, progress)
                 share = parts[1].n_bytes // self._counts[-1]
                 if share < _LEAST_BYTES:
@@ -141,9 +132,9 @@ class Threads:
                     )
             cells += [cell for contender in timed for cell in self._cells(contender)]
             every += timed
-        return outcome_of(cells, notes, every)
+        return timing.outcome_of(cells, notes, every)
 
-    def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[TimedSlice], progress: Progress) -> None:
+    def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[timing.TimedSlice], progress: Progress) -> None:
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret
         with ThreadPoolExecutor(self._counts[-1]) as pool:
             list(pool.map(lambda _: None, range(self._counts[-1])))  # starts them
@@ -151,7 +142,7 @@ class Threads:
                 contender.guarded(partial(contender.warm_up, parts[0]))
             for k, part in enumerate(parts[1 : 1 + self._options.rounds * len(self._counts)]):
                 count = self._counts[k % len(self._counts)]
-                take_turns(timed, order, partial(_Threaded.time, pool=pool, count=count, part=part))
+                timing.take_turns(timed, order, partial(_Threaded.time, pool=pool, count=count, part=part))
                 progress("threads", k + 1, self._options.rounds * len(self._counts))
 
     def _cells(self, timed: _Threaded) -> Iterator[Cell]:

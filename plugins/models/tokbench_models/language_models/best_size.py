@@ -7,31 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tokbench.plugin import report as doc
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.plugin.report import (
-    Cards,
-    CellTables,
-    Chart,
-    ChartKey,
-    Column,
-    Drawing,
-    Figure,
-    Heading,
-    Name,
-    Node,
-    Paragraph,
-    ProfileLine,
-    Results,
-    Rich,
-    Row,
-    Section,
-    SectionSpec,
-    Table,
-    TextCell,
-    line_key,
-    line_profile,
-    sentence_paragraphs,
-)
 from tokbench.report.charts.line_profile import WIDE
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsPerByte
 from tokbench_models.language_models.verdicts import listed
@@ -95,10 +72,10 @@ class BestSize:
         if few:
             yield f"{listed(few)}: fewer than {FEWEST_TOKENS} training tokens per entry; more text may change this."
 
-    def chart(self) -> Drawing:
+    def chart(self) -> doc.Drawing:
         rings = [self.sizes.index(size) for size in self.unbeaten]
         lines = [
-            ProfileLine(
+            doc.ProfileLine(
                 model,
                 style,
                 [cell.value or 0.0 for cell in cells],
@@ -110,31 +87,31 @@ class BestSize:
         ]
         title = f"Bits per byte by vocabulary size, {self.place}"
         places = [f"{size:,}" for size in self.sizes]
-        return line_profile(title, places, lines, upright="bits per byte", heading=self.place, size=WIDE)
+        return doc.line_profile(title, places, lines, upright="bits per byte", heading=self.place, size=WIDE)
 
     @property
-    def keys(self) -> list[tuple[str, Drawing]]:
-        return [(model, line_key(style)) for style, model in enumerate(self.values)]
+    def keys(self) -> list[tuple[str, doc.Drawing]]:
+        return [(model, doc.line_key(style)) for style, model in enumerate(self.values)]
 
-    def nodes(self) -> list[Node]:
-        keys = Paragraph([ChartKey(key, model) for model, key in self.keys], "legend")
-        figure = Figure(self.chart(), label=f"Bits per byte by size, {self.place}")
-        columns = [Column("model"), *(Column(f"{size:,}", numeric=True) for size in self.sizes)]
+    def nodes(self) -> list[doc.Node]:
+        keys = doc.Paragraph([doc.ChartKey(key, model) for model, key in self.keys], "legend")
+        figure = doc.Figure(self.chart(), label=f"Bits per byte by size, {self.place}")
+        columns = [doc.Column("model"), *(doc.Column(f"{size:,}", numeric=True) for size in self.sizes)]
         rows = [_row(model, [cell.value or 0.0 for cell in cells]) for model, cells in self.values.items()]
         return [
-            Heading(["Sizes of ", Name(self.place)]),
-            Paragraph(" ".join(self.sentences())),
-            Rich([keys, figure, Paragraph(_RINGS, "legend")]),
-            Table(["Bits per byte by size, ", Name(self.place)], columns, rows, look="tight"),
+            doc.Heading(["Sizes of ", doc.Name(self.place)]),
+            doc.Paragraph(" ".join(self.sentences())),
+            doc.Rich([keys, figure, doc.Paragraph(_RINGS, "legend")]),
+            doc.Table(["Bits per byte by size, ", doc.Name(self.place)], columns, rows, look="tight"),
         ]
 
 
-def _row(model: str, values: Sequence[float]) -> Row:
-    cells = [TextCell(line=f"{value:.3f}", value=value, look="best" * (value == min(values))) for value in values]
-    return Row([model, *cells])
+def _row(model: str, values: Sequence[float]) -> doc.Row:
+    cells = [doc.TextCell(line=f"{value:.3f}", value=value, look="best" * (value == min(values))) for value in values]
+    return doc.Row([model, *cells])
 
 
-def best_sizes(results: Results) -> list[BestSize]:
+def best_sizes(results: doc.Results) -> list[BestSize]:
     """Return the models at several sizes of each vocabulary; the tokenizers of one line must be comparable."""
     known = {
         (cell.tokenizer, cell.corpus, cell.metric): cell
@@ -156,7 +133,7 @@ def best_sizes(results: Results) -> list[BestSize]:
     return found
 
 
-def _lines(results: Results, compared: set[str]) -> list[dict[int, str]]:
+def _lines(results: doc.Results, compared: set[str]) -> list[dict[int, str]]:
     """Return the tokenizers by size that differ in size alone."""
     lines: dict[str, dict[int, str]] = {}
     for name, info in results.tokenizers.items():
@@ -177,26 +154,28 @@ def _line_name(names: Sequence[str]) -> str:
     return names[0] if others else stem
 
 
-def best_size_document(tables: CellTables) -> Section | None:
+def best_size_document(tables: doc.CellTables) -> doc.Section | None:
     """Return the section; ``None`` without a vocabulary of several sizes."""
     nodes = [node for best in best_sizes(tables.results) for node in best.nodes()]
-    return Section("best-size", "Best size", [*nodes, Paragraph(LIMITS, "legend")]) if nodes else None
+    return doc.Section("best-size", "Best size", [*nodes, doc.Paragraph(LIMITS, "legend")]) if nodes else None
 
 
-def best_size_lead(tables: CellTables) -> list[Node]:
+def best_size_lead(tables: doc.CellTables) -> list[doc.Node]:
     """Return the best sizes for the answer."""
     sentences = [sentence for best in best_sizes(tables.results) for sentence in best.sentences()]
-    return [Cards([[Heading("Best size"), *sentence_paragraphs([*sentences, LIMITS])]])] if sentences else []
+    return (
+        [doc.Cards([[doc.Heading("Best size"), *doc.sentence_paragraphs([*sentences, LIMITS])]])] if sentences else []
+    )
 
 
-def best_size_charts(tables: CellTables) -> Iterator[Chart]:
+def best_size_charts(tables: doc.CellTables) -> Iterator[doc.Chart]:
     """Yield a chart for each vocabulary."""
     headings = "Bits per byte by vocabulary size", "rings: no other size is better"
     for best in best_sizes(tables.results):
-        yield Chart(f"best-size-{best.place}", best.chart(), tuple(best.keys), headings)
+        yield doc.Chart(f"best-size-{best.place}", best.chart(), tuple(best.keys), headings)
 
 
-BEST_SIZE: Final = SectionSpec(
+BEST_SIZE: Final = doc.SectionSpec(
     name="best_size",
     place=65,
     study=BITS_PER_BYTE.study,

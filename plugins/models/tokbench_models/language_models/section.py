@@ -5,29 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.plugin.report import (
-    CellTables,
-    Chart,
-    ChartKey,
-    Column,
-    Heading,
-    MeasuredCell,
-    Multiples,
-    Name,
-    Node,
-    Paragraph,
-    Rich,
-    Row,
-    Section,
-    SectionSpec,
-    Strong,
-    Table,
-    TableCell,
-    Term,
-    TextCell,
-    legend_lines,
-    legends,
-)
+from tokbench.plugin import report as doc
 from tokbench_models.language_models.block import (
     BITS_PER_BYTE,
     BitsComparison,
@@ -52,70 +30,74 @@ TRAINED_IDS_COLUMNS: Final = (
 )
 
 
-def bits_per_byte_document(tables: CellTables) -> Section | None:
+def bits_per_byte_document(tables: doc.CellTables) -> doc.Section | None:
     """Return the section."""
     nodes = [node for study in (tables.results.studies.get(BITS_PER_BYTE) or []) for node in _study(tables, study)]
-    return Section("bits-per-byte", "Bits per byte", nodes) if nodes else None
+    return doc.Section("bits-per-byte", "Bits per byte", nodes) if nodes else None
 
 
-def _study(tables: CellTables, study: BitsPerByte) -> list[Node]:
+def _study(tables: doc.CellTables, study: BitsPerByte) -> list[doc.Node]:
     model = [f": {words(study).model}"] if study.trainings else []
     return [
-        Heading(["On ", Name(study.corpus), *model]),
-        Paragraph(explanation(study)),
-        Paragraph(Strong(summary(study)), "advice"),
+        doc.Heading(["On ", doc.Name(study.corpus), *model]),
+        doc.Paragraph(explanation(study)),
+        doc.Paragraph(doc.Strong(summary(study)), "advice"),
         *_charts(tables, study),
         *_numbers(tables, study),
         *_verdicts(study),
         *_trainings(study),
-        Paragraph(words(study).limits, "legend"),
+        doc.Paragraph(words(study).limits, "legend"),
     ]
 
 
-def _charts(tables: CellTables, study: BitsPerByte) -> list[Node]:
+def _charts(tables: doc.CellTables, study: BitsPerByte) -> list[doc.Node]:
     charts = bits_charts(tables, study)
     if not charts:
         return []
     over = ", over the text that its models have learned from" if study.trainings else ""
     legend = f"A line for each tokenizer{over}; less is better."
-    keys = Paragraph([ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
-    return [Rich([keys, Multiples([chart.drawing for chart in charts], look="profiles"), Paragraph(legend, "legend")])]
+    keys = doc.Paragraph([doc.ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
+    return [
+        doc.Rich(
+            [keys, doc.Multiples([chart.drawing for chart in charts], look="profiles"), doc.Paragraph(legend, "legend")]
+        )
+    ]
 
 
-def _numbers(tables: CellTables, study: BitsPerByte) -> list[Node]:
+def _numbers(tables: doc.CellTables, study: BitsPerByte) -> list[doc.Node]:
     metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
     absent = [name for name, cell in metrics[0].cells.items() if name not in study.blocks and not cell.unbound]
     names = [*by_block(study), *absent]
     columns = [
-        Column("tokenizer", sort="ascending"),
-        Column("learned from", sort="ascending"),
+        doc.Column("tokenizer", sort="ascending"),
+        doc.Column("learned from", sort="ascending"),
         *(
-            Column(
+            doc.Column(
                 model,
                 numeric=True,
                 sort="ascending",
-                unit=Term(metric.metric, metric.unit_label or "definition"),
+                unit=doc.Term(metric.metric, metric.unit_label or "definition"),
                 key=f"{metric.metric}@{metric.corpus}",
             )
             for model, metric in zip(study.models, metrics, strict=True)
         ),
-        *(Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS),
+        *(doc.Column(head, numeric=True) for head in TRAINED_IDS_COLUMNS),
     ]
     rows = [
-        Row(
+        doc.Row(
             [
-                TextCell(line=name, title=name),
+                doc.TextCell(line=name, title=name),
                 study.blocks.get(name, "no number"),
-                *(MeasuredCell(cell=metric.cells[name], interval=True) for metric in metrics),
+                *(doc.MeasuredCell(cell=metric.cells[name], interval=True) for metric in metrics),
                 *trained_ids_cells(study.trained_ids.get(name)),
             ]
         )
         for name in names
     ]
-    corpus = Name(study.corpus)
+    corpus = doc.Name(study.corpus)
     rest = " by model; less is better under one model, and 95% intervals are below the numbers"
-    table = Table(["Bits per byte on ", corpus, rest], columns, rows, label=f"Bits per byte on {study.corpus}")
-    return [table, *legend_lines(legends(metric.cells[name] for metric in metrics for name in names))]
+    table = doc.Table(["Bits per byte on ", corpus, rest], columns, rows, label=f"Bits per byte on {study.corpus}")
+    return [table, *doc.legend_lines(doc.legends(metric.cells[name] for metric in metrics for name in names))]
 
 
 def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
@@ -138,57 +120,57 @@ def trained_ids_cells(trained: TrainedIds | None) -> list[str]:
     ]
 
 
-def _verdicts(study: BitsPerByte) -> list[Node]:
+def _verdicts(study: BitsPerByte) -> list[doc.Node]:
     pairs = {frozenset((pair.tokenizer, pair.other)): pair for pair in study.comparisons}
     names = [name for name in by_block(study) if any(name in pair for pair in pairs)]
     if not names:
         return []
     rows = [
-        Row(
+        doc.Row(
             [
-                TextCell(line=name, title=name),
+                doc.TextCell(line=name, title=name),
                 *(_verdict(study, pairs.get(frozenset((name, other))), name) for other in names),
             ]
         )
         for name in names
     ]
-    columns = [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in names)]
+    columns = [doc.Column("tokenizer"), *(doc.Column(name, upright=True, title=name) for name in names)]
     caption = (
         f"The tokenizer of the row against the one of the column: “depends” is short for “{depends(study)}”, = for no "
         "difference; no word where two may not be compared"
     )
-    table = Table(caption, columns, rows, label=f"Verdicts on {study.corpus}", look="heat neutral")
-    return [Rich([], plain=[Paragraph(f"{caption}.")]), table]
+    table = doc.Table(caption, columns, rows, label=f"Verdicts on {study.corpus}", look="heat neutral")
+    return [doc.Rich([], plain=[doc.Paragraph(f"{caption}.")]), table]
 
 
-def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> TextCell:
+def _verdict(study: BitsPerByte, pair: BitsComparison | None, name: str) -> doc.TextCell:
     if pair is None:
-        return TextCell()
+        return doc.TextCell()
     text = _WORDS.get(pair.verdict) or ("better" if pair.tokenizer == name else "worse")
     title = f"{sentence(study, pair)}: {differences(study, pair)}"
-    return TextCell(line=text, look="" if pair.verdict == "better" else "pale", title=title)
+    return doc.TextCell(line=text, look="" if pair.verdict == "better" else "pale", title=title)
 
 
-def _trainings(study: BitsPerByte) -> list[Node]:
+def _trainings(study: BitsPerByte) -> list[doc.Node]:
     names = [name for name in by_block(study) if name in study.trainings]
     if not names:
         return []
     columns = [
-        Column("tokenizer", sort="ascending"),
-        *(Column(head, numeric=True) for head in _TRAINING_COLUMNS),
-        Column("bits per byte by rate"),
+        doc.Column("tokenizer", sort="ascending"),
+        *(doc.Column(head, numeric=True) for head in _TRAINING_COLUMNS),
+        doc.Column("bits per byte by rate"),
     ]
-    rows = [[TextCell(line=name, title=name), *_training(study.trainings[name])] for name in names]
-    table = Table(
+    rows = [[doc.TextCell(line=name, title=name), *_training(study.trainings[name])] for name in names]
+    table = doc.Table(
         "How the models were trained; the learning rate was chosen on a tenth of the text where several were tried",
         columns,
-        [Row(cells) for cells in rows],
+        [doc.Row(cells) for cells in rows],
         label=f"Trainings on {study.corpus}",
     )
     return [table]
 
 
-def _training(training: ModelTraining) -> list[TableCell]:
+def _training(training: ModelTraining) -> list[doc.TableCell]:
     return [
         f"{training.learning_rate:g}",
         f"{training.parameters:,}",
@@ -197,7 +179,7 @@ def _training(training: ModelTraining) -> list[TableCell]:
         ", ".join(f"{bits:.3f}" for bits in training.seeds),
         f"{training.seconds:,.0f}",
         f"{training.memory / 1e6:,.0f}",
-        TextCell(line=_tried(training), look="prose"),
+        doc.TextCell(line=_tried(training), look="prose"),
     ]
 
 
@@ -209,12 +191,12 @@ def _tried(training: ModelTraining) -> str:
     return f"{numbers}; {BEST_AT_END}" if at_end else numbers
 
 
-def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:
+def bits_per_byte_charts(tables: doc.CellTables) -> Iterator[doc.Chart]:
     """Yield the charts."""
     for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
         yield from bits_charts(tables, bits)
 
 
-BITS: Final = SectionSpec(
+BITS: Final = doc.SectionSpec(
     name="bits_per_byte", place=60, study=BITS_PER_BYTE.study, build=bits_per_byte_document, charts=bits_per_byte_charts
 )

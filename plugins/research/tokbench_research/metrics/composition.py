@@ -9,17 +9,7 @@ from typing import Final
 
 from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench.plugin import Tokenizer
-from tokbench.plugin.metrics import (
-    WHOLE,
-    CorpusOutcome,
-    CorpusStates,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    SummedMetric,
-)
+from tokbench.plugin import metrics as m
 
 KindCounts = Mapping[str, int]
 """The ids of each kind and of each script, by metric; empty for a vocabulary that is too large."""
@@ -50,7 +40,7 @@ def _kind_id(kind: TokenKind) -> str:
 
 
 _value = partial(
-    Metric, direction="none", whole=True, loss_cannot_help="it counts the ids of the vocabulary, whatever the text"
+    m.Metric, direction="none", whole=True, loss_cannot_help="it counts the ids of the vocabulary, whatever the text"
 )
 
 VALUES: Final = (
@@ -78,10 +68,10 @@ VALUES: Final = (
 )
 
 
-class Composition(SummedMetric):
+class Composition(m.SummedMetric):
     """The corpus metric; a state is what one look at the vocabulary found, whatever the text."""
 
-    def map(self, encoded: EncodedShard) -> KindCounts:
+    def map(self, encoded: m.EncodedShard) -> KindCounts:
         return encoded.loaded.cached("kinds of tokens", _look)
 
     def merge(self, one: KindCounts, _: KindCounts) -> KindCounts:
@@ -90,9 +80,9 @@ class Composition(SummedMetric):
     def raw(self, _: KindCounts) -> None:
         return None
 
-    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+    def finish_corpus(self, states: m.CorpusStates) -> m.CorpusOutcome:
         found = {name: state for (name, _), state in states.states.items()}
-        return CorpusOutcome({(name, WHOLE): _values(state) for name, state in found.items()})
+        return m.CorpusOutcome({(name, m.WHOLE): _values(state) for name, state in found.items()})
 
 
 def _look(tokenizer: Tokenizer) -> KindCounts:
@@ -106,15 +96,15 @@ def _look(tokenizer: Tokenizer) -> KindCounts:
     return counts
 
 
-def _values(found: KindCounts) -> dict[str, Measured | NotApplicable]:
+def _values(found: KindCounts) -> dict[str, m.Measured | m.NotApplicable]:
     if not found:
-        reason = NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
+        reason = m.NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
         return {value.id: reason for value in VALUES}
     kinds, scripts = (sum(n for name, n in found.items() if name.startswith(start)) for start in ("kind_", "script_"))
-    values: dict[str, Measured | NotApplicable] = {}
+    values: dict[str, m.Measured | m.NotApplicable] = {}
     for metric in VALUES:
         of = kinds if metric.id.startswith("kind_") else scripts
-        values[metric.id] = Measured(found.get(metric.id, 0) / of, kinds) if of else NotApplicable("no id is text")
+        values[metric.id] = m.Measured(found.get(metric.id, 0) / of, kinds) if of else m.NotApplicable("no id is text")
     return values
 
 
@@ -128,7 +118,7 @@ def _script(text: str) -> str:
     return script if script in _SCRIPTS or script in _REST else "other"
 
 
-SPEC: Final = MetricFamily(
+SPEC: Final = m.MetricFamily(
     name="composition",
     summary="what a vocabulary is made of: kinds of tokens, and scripts of their characters",
     text=Composition,

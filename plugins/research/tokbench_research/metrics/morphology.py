@@ -11,20 +11,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.words.gold import GoldWords
 from tokbench.measuring.word_units import NO_GOLD, unknown_tokens
-from tokbench.plugin.metrics import (
-    NOT_ALIGNED,
-    TOKEN_PLACES,
-    EncodedShard,
-    Measured,
-    Metric,
-    MetricFamily,
-    NotApplicable,
-    Shard,
-    SummedMetric,
-    Sums,
-    count_by_document,
-    token_ends,
-)
+from tokbench.plugin import metrics as m
 
 _NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows with 'segments'"
 
@@ -36,7 +23,7 @@ _SCORED_HITS: Final = "morpheme boundaries of words that are cut, at token bound
 class Boundaries(NamedTuple):
     """Sums, and the kinds of boundaries that people marked."""
 
-    sums: Sums
+    sums: m.Sums
     words: bool
     morphemes: bool
 
@@ -53,12 +40,12 @@ class BoundaryCounts(NamedTuple):
 
     @classmethod
     def of(
-        cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]
+        cls, shard: m.Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]
     ) -> BoundaryCounts:
         """Count distinct positions by document, which ``limits`` separate."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-            return count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
+            return m.count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
 
         return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
 
@@ -74,7 +61,7 @@ class BoundaryCounts(NamedTuple):
 
 
 def word_boundaries(
-    shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+    shard: m.Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> BoundaryCounts:
     """Count boundaries in bytes that are not white space: the side of a space does not matter."""
     ink = shard.ink_before
@@ -85,7 +72,7 @@ def word_boundaries(
 
 
 def morpheme_boundaries(
-    shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+    shard: m.Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> BoundaryCounts:
     """Count the boundaries of tokens and of gold morphemes inside gold words."""
     words = gold.words
@@ -100,7 +87,7 @@ def morpheme_boundaries(
 
 
 def morphscore_columns(
-    shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+    shard: m.Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> dict[str, NDArray[np.int64]]:
     """Count by document the gold boundaries of words that are cut, and those where tokens meet."""
     cuts = np.unique(ends)
@@ -111,21 +98,21 @@ def morphscore_columns(
     counted = aligned[document] & cut[word]
     hits = counted & np.isin(morphemes, cuts)
     return {
-        _SCORED: count_by_document(shard, document[counted]),
-        _SCORED_HITS: count_by_document(shard, document[hits]),
+        _SCORED: m.count_by_document(shard, document[counted]),
+        _SCORED_HITS: m.count_by_document(shard, document[hits]),
     }
 
 
-class Morphology(SummedMetric):
+class Morphology(m.SummedMetric):
     """The text metric."""
 
-    def map(self, encoded: EncodedShard) -> Boundaries:
+    def map(self, encoded: m.EncodedShard) -> Boundaries:
         """Leave out unaligned documents and those with unknown tokens."""
         shard, gold = encoded.shard, encoded.shard.gold
-        ends, aligned = token_ends(encoded)
+        ends, aligned = m.token_ends(encoded)
         # Where the unknown token swallows a phrase it has the best of boundaries.
         documents = np.repeat(np.arange(len(shard)), encoded.tokens)
-        known = count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
+        known = m.count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
         ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
         nothing = np.zeros(len(shard), dtype=np.int64)
         words = morphemes = BoundaryCounts(nothing, nothing, nothing)
@@ -137,20 +124,22 @@ class Morphology(SummedMetric):
             scored = morphscore_columns(shard, gold, gold.morphemes, ends, aligned)
         columns = {**words.columns("word"), **morphemes.columns("morpheme"), **scored}
         columns["aligned"] = aligned.astype(np.int64)
-        return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
+        return Boundaries(m.Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
 
-    def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
+    def finish(self, state: Boundaries) -> Mapping[str, m.Measured | m.NotApplicable]:
         aligned = int(state.sums.columns["aligned"].sum())
 
-        def lacking(metric: Metric) -> str:
+        def lacking(metric: m.Metric) -> str:
             if not state.words:
                 return NO_GOLD
             if not state.morphemes and metric not in _OF_WORDS:
                 return _NO_MORPHEMES
-            return "" if aligned else f"{NOT_ALIGNED}, or each has an unknown token"
+            return "" if aligned else f"{m.NOT_ALIGNED}, or each has an unknown token"
 
         return {
-            metric.id: NotApplicable(reason) if (reason := lacking(metric)) else state.sums.share(*metric.of, n=aligned)
+            metric.id: m.NotApplicable(reason)
+            if (reason := lacking(metric))
+            else state.sums.share(*metric.of, n=aligned)
             for metric in SPEC.values
         }
 
@@ -168,10 +157,10 @@ _MORPHEMES: Final = (
 )
 
 
-_metric = partial(Metric, unit="share of boundaries", direction="higher", needs=TOKEN_PLACES)
+_metric = partial(m.Metric, unit="share of boundaries", direction="higher", needs=m.TOKEN_PLACES)
 
 
-def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
+def _specs(kind: str, inside: str, says: str) -> tuple[m.Metric, ...]:
     formulas = {
         "precision": (
             ("hits", "token_boundaries"),
@@ -205,7 +194,7 @@ _MORPHSCORE: Final = _metric("morph_score", of=(_SCORED_HITS, _SCORED), label="M
     f"alone. {_ALIGNED}",
 )
 
-SPEC: Final = MetricFamily(
+SPEC: Final = m.MetricFamily(
     name="morphology",
     summary="precision, recall and F1 of token boundaries against gold words and gold morphemes",
     text=Morphology,

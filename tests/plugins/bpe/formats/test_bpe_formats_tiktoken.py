@@ -6,7 +6,7 @@ import pytest
 import regex
 import tiktoken
 import tokenizers
-from difficult_texts import TEXTS, hostile, pud
+from difficult_texts import TEXTS, hostile
 from formats_data import engine, same, sentences, trained
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
@@ -124,13 +124,6 @@ def paths(tmp_path):
     return tmp_path / "encoder.json", tmp_path / "vocab.bpe"
 
 
-@pytest.fixture(scope="module")
-def published(data, tiktoken_files):
-    rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
-    named = {row[1]: data / "tiktoken_cache" / row[0] for row in rows}
-    return named["encoder.json"], named["vocab.bpe"]
-
-
 @given(token=st.binary())
 def test_names_and_bytes(token):
     assert bytes_of_name(name_of_bytes(token)) == token
@@ -141,19 +134,6 @@ def test_the_alphabet_is_that_of_tokenizers():
     split = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     for text in [*TEXTS, *hostile()]:
         assert "".join(piece for piece, _ in split.pre_tokenize_str(text)) == name_of_bytes(text.encode())
-
-
-@pytest.mark.slow
-def test_original_files_give_tiktokens_ids(published, data, paths):
-    parts = read_gpt2_files(*published)
-    assert parts.special.ids == {"<|endoftext|>": 50256}
-    oracle, ours = tiktoken.get_encoding("gpt2"), engine(parts)
-    for text in [*TEXTS, *hostile(), *pud(data)[::20]]:
-        assert ours.encode(text) == oracle.encode_ordinary(text), text
-    assert ours.encode_with_special("a<|endoftext|>", allowed_special="all") == [64, 50256]
-    assert parts.vocabulary == vocabulary_of_ranks(oracle._mergeable_ranks)
-    write_gpt2_files(*paths, parts)
-    assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in published]
 
 
 @pytest.mark.parametrize("pattern", [None, "o200k"])

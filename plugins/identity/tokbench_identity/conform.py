@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -86,17 +86,19 @@ def _alike(kit: Kit, answers: Sequence[list[int]]) -> Mapping[str, int]:
         wrong = suspects(load_named(kit.name)).mutants
     except TokbenchError:  # its package is not here: which texts fail is all that is known
         failed = {row.text for row, ids in zip(kit.texts, answers, strict=True) if ids != row.ids}
-        words = {words for row in kit.texts for words in row.notices}
-        counts = {
-            some: sum((some in row.notices) == (row.text in failed) for row in kit.texts) for some in sorted(words)
-        }
-        return {some: count for some, count in counts.items() if count == len(kit.texts)}
+        return dict.fromkeys(named_by(kit, failed), len(kit.texts))
     counts = {}
     for mutant in wrong:
         ids = [mutant.model.encode(row.text) for row in kit.texts]
         if any(a == b != row.ids for a, b, row in zip(ids, answers, kit.texts, strict=True)):
             counts[str(mutant)] = sum(a == b for a, b in zip(ids, answers, strict=True))
     return counts
+
+
+def named_by(kit: Kit, failed: Collection[str]) -> list[str]:
+    """Return the wrong versions that are noticed by exactly these texts of a kit."""
+    words = {words for row in kit.texts for words in row.notices}
+    return [some for some in sorted(words) if all((some in row.notices) == (row.text in failed) for row in kit.texts)]
 
 
 def program(command: str, wait: float = _WAIT) -> Encode:

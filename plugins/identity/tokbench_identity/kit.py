@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import islice
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from tokbench import InputError
 from tokbench.command import load_named
 from tokbench.plugin import HasTokenBytes, Tokenizer
-from tokbench_identity.mutants.decide import NOT_FOUND, Decider
+from tokbench_identity.mutants.decide import Decider
 from tokbench_identity.mutants.model import StageModel, model_of
 from tokbench_identity.mutants.pieces import joins, pieces_of, probe_texts
 from tokbench_identity.mutants.ways import Mutant, mutants
@@ -23,6 +23,7 @@ KITS: Final = files("tokbench_identity").joinpath("kits.json.xz")
 """The kits of published names."""
 
 _MOST: Final = 60
+_BETWEEN: Final = ("\n", "a ", " 1 ")
 _LONG, _SHORT, _FURTHER, _TOGETHER = 200, 250, 2_500, 10
 
 
@@ -90,8 +91,22 @@ def suspects(tokenizer: Tokenizer) -> Suspects:
     return Suspects(model, mutants(tokenizer, model, staged=staged), staged)
 
 
-def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST, *, decide: bool = False) -> Kit:
-    """Make the kit of a tokenizer; ``decide`` takes minutes to find or to refute what few texts do not notice.
+def make_kit(
+    name: str,
+    tokenizer: Tokenizer | None = None,
+    most: int = _MOST,
+    *,
+    decide: bool = False,
+    earlier: Kit | None = None,
+) -> Kit:
+    """Make the kit of a tokenizer.
+
+    Args:
+        name: of the kit, and of the tokenizer if that is not given.
+        tokenizer: the right one.
+        most: the number of texts.
+        decide: take minutes to find or to refute what few texts do not notice.
+        earlier: an earlier kit, whose texts are used, and what it says is the same.
 
     >>> kit = make_kit("utf8_bytes", most=5)
     >>> len(kit.texts), kit.texts[0].ids == list(kit.texts[0].text.encode())
@@ -99,11 +114,14 @@ def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST, *
     """
     tokenizer = tokenizer or load_named(name)
     model, wrong, _ = suspects(tokenizer)
-    noticed = _noticed(tokenizer, model, wrong, further=0 if decide else _FURTHER)
-    same = _decided(Decider(tokenizer, model), wrong, noticed) if decide else {}
-    cover = list(islice(_cover(noticed), most))
-    shrunk = [_shrunk(text, [wrong[k] for k in new], model) for text, new in cover]
-    texts = [_kit_text(tokenizer, model, text, wrong) for text in shrunk if text]
+    if earlier is None or earlier.mutants != len(wrong):
+        noticed = _noticed(tokenizer, model, wrong, further=0 if decide else _FURTHER)
+    else:
+        noticed = {row.text: _noticing(model, wrong, row.text) for row in earlier.texts}
+    same = _decided(Decider(tokenizer, model), wrong, noticed, earlier.same if earlier else {}) if decide else {}
+    shrunk = [(_shrunk(text, [wrong[k] for k in new], model), new) for text, new in _cover(noticed)]
+    together = _together([row for row in shrunk if row[0]], wrong, model, most)[:most]
+    texts = [_kit_text(tokenizer, model, text, wrong) for text, _ in together]
     ever = {k for some in noticed.values() for k in some}
     kept = {words for text in texts for words in text.notices}
     kept.update(words for some in same.values() for words in some)
@@ -111,14 +129,24 @@ def make_kit(name: str, tokenizer: Tokenizer | None = None, most: int = _MOST, *
     return Kit(name, tuple(texts), len(wrong), unnoticed, same, len(wrong) - len(unnoticed) - len(kept))
 
 
-def _decided(decider: Decider, wrong: Sequence[Mutant], noticed: dict[str, set[int]]) -> dict[str, tuple[str, ...]]:
+def _noticing(model: StageModel, wrong: Sequence[Mutant], text: str) -> set[int]:
+    ids = model.encode(text)
+    return {k for k, mutant in enumerate(wrong) if mutant.model.encode(text) != ids}
+
+
+def _decided(
+    decider: Decider, wrong: Sequence[Mutant], noticed: dict[str, set[int]], known: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
     """Add texts for what is not noticed yet; return what no text shows, by the reason."""
-    same: dict[str, tuple[str, ...]] = {}
-    for k in set(range(len(wrong))).difference(*noticed.values()):
+    same = {**known}
+    decided = {words for some in known.values() for words in some}
+    for k in sorted(set(range(len(wrong))).difference(*noticed.values())):
+        if str(wrong[k]) in decided:
+            continue
         reason, text = decider.decide(wrong[k])
         if text:
-            noticed[text] = {j for j, mutant in enumerate(wrong) if decider.shows(mutant, text)}
-        elif reason != NOT_FOUND:
+            noticed[text] = _noticing(decider.model, wrong, text)
+        else:
             same[reason] = (*same.get(reason, ()), str(wrong[k]))
     return same
 
@@ -134,13 +162,13 @@ def _noticed(tokenizer: Tokenizer, model: StageModel, wrong: Sequence[Mutant], *
     for text in dict.fromkeys(pool):
         ids = model.encode(text)
         if ids == list(map(int, tokenizer.encode(text))):
-            noticed[text] = {k for k, mutant in enumerate(wrong) if mutant.model.encode(text) != ids}
+            noticed[text] = _noticing(model, wrong, text)
     left = set(range(len(wrong))) - {k for some in noticed.values() for k in some}
     for text in joins(pieces, further if left else 0, 2, 5, seed=3):
         ids = model.encode(text)
         new = {k for k in left if wrong[k].model.encode(text) != ids}
         if new and ids == list(map(int, tokenizer.encode(text))):
-            noticed[text] = {k for k, mutant in enumerate(wrong) if mutant.model.encode(text) != ids}
+            noticed[text] = _noticing(model, wrong, text)
             left -= new
     return noticed
 
@@ -168,6 +196,21 @@ def _shrunk(text: str, wrong: Sequence[Mutant], model: StageModel) -> str:
                 at += size
         size //= 2
     return text
+
+
+def _together(
+    rows: list[tuple[str, set[int]]], wrong: Sequence[Mutant], model: StageModel, most: int
+) -> list[tuple[str, set[int]]]:
+    """Join texts that are too many, where one text notices all that two did."""
+    kept, left = rows[:most], rows[most:]
+    for text, new in left:
+        for at, separator in product(range(len(kept) - 1, -1, -1), _BETWEEN):
+            joined, both = f"{kept[at][0]}{separator}{text}", kept[at][1] | new
+            ids = model.encode(joined)
+            if all(wrong[k].model.encode(joined) != ids for k in both):
+                kept[at] = joined, both
+                break
+    return kept
 
 
 def _kit_text(tokenizer: Tokenizer, model: StageModel, text: str, wrong: Sequence[Mutant]) -> KitText:

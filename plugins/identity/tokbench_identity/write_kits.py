@@ -1,4 +1,7 @@
-"""Write the kits that ship: ``python -m tokbench_identity.write_kits [NAME ...]``, for some published names or all."""
+"""Write the kits that ship: ``python -m tokbench_identity.write_kits [NAME ...]``, for some published names or all.
+
+A name that has a kit keeps its texts, where they notice something.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def main(names: list[str]) -> None:
     kits: dict[str, Kit] = {name: kit_of(name) for name in shipped_names()}
     for name in names or catalogue(load_registry()):
         try:
-            kits[name] = make_kit(name, decide=True)
+            kits[name] = make_kit(name, decide=True, earlier=kits.get(name))
         except TokbenchError as error:
             sys.stdout.write(f"{name}: {error}\n")
             continue

@@ -70,6 +70,26 @@ def compare_patterns(one: str, other: str, tokens: Iterable[bytes] | None = None
     return classes.texts(_walk(machines, crossing))
 
 
+def differing_characters(one: str, other: str) -> list[str]:
+    r"""Return the characters that a set of only one of two patterns has, and no other set of only one does.
+
+    >>> differing_characters(r"[ab]+|c", r"[a]+|c")
+    ['b']
+    """
+    sets: list[dict[str, int]] = [{}, {}]
+    try:
+        for pattern, some in zip((one, other), sets, strict=True):
+            _tree(_TOKEN.finditer(pattern), some)
+    except UndecidedError:
+        return []
+    odd = np.zeros(len(every_code_point()), dtype=bool)
+    for name in sets[0].keys() ^ sets[1].keys():
+        for start, end in _spans(name):
+            odd[start:end] ^= True
+    odd[slice(*_SURROGATES)] = False
+    return [*map(chr, np.flatnonzero(odd).tolist())]
+
+
 class _Node(NamedTuple):
     """A part of a pattern: a set to read, or to look at; the end of a text or a gap; alternatives; a repetition."""
 

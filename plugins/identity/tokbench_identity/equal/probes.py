@@ -12,10 +12,7 @@ import regex
 
 from tokbench.plugin import HasSpecialTokens, Tokenizer
 from tokbench_identity.equal.patterns import every_code_point
-from tokbench_identity.mutants.pieces import joins, over, pieces_of, texts_of
-
-_KINDS: Final = "aAzZ019 \n\r\t'.,-_/(\"!{<éßſİЖж中の한กमा़٣Ⅷ½\u0301\u200b\u200d\u00a0\u3000😀€\x00\x85\ue000\ufffd"
-"""Characters of all kinds that splits and normalizers know: letters of several scripts, digits, marks, spaces."""
+from tokbench_identity.mutants.pieces import SOME_KINDS, joins, over, pieces_of, texts_of
 
 _AROUND: Final = ("{0}{0}", "{0}{0}{0}", "a{0}", "A{0}a", "1{0}", " {0}", "'{0}", "{0}\n", ".{0}")
 _LONGEST_RUN: Final = 130
@@ -42,11 +39,11 @@ def probes(pair: Sequence[Tokenizer], targeted: Iterable[Iterable[str]]) -> Iter
     yield from joins(pieces, _JOINED, most=4)
     for tokenizer in pair:
         yield from tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else ()
-    yield from map("".join, product(_KINDS, repeat=2))
+    yield from map("".join, product(SOME_KINDS, repeat=2))
     for form in ("NFD", "NFKD", "NFC", "NFKC"):
         yield from (text for char in points if (text := unicodedata.normalize(form, char)) != char)
-    yield from map("".join, product(_KINDS, repeat=3))
-    yield from (kind * size for size in range(4, _LONGEST_RUN) for kind in _KINDS)
+    yield from map("".join, product(SOME_KINDS, repeat=3))
+    yield from (kind * size for size in range(4, _LONGEST_RUN) for kind in SOME_KINDS)
     tokens = list(dict.fromkeys(text for tokenizer in pair for text in texts_of(tokenizer)))
     yield from tokens
     yield from (f" {token}" for token in tokens)

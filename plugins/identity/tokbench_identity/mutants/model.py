@@ -81,6 +81,12 @@ class Merges:
         return [self.fallback[byte] for byte in unit.encode("utf-8", "replace")] if self.fallback else [0]
 
 
+def pairs_of(merges: Merges) -> Mapping[tuple[int, int], tuple[int, int]]:
+    """Return the pairs of merges that are not changed."""
+    assert not isinstance(merges.pairs, Changed)
+    return merges.pairs
+
+
 class Changed:
     """Some pairs with other ranks, or with none; all others as before."""
 
@@ -241,7 +247,7 @@ def _merges(data: Sequence[bytes], listed: Sequence[Sequence[int]]) -> Merges:
 
 def _added(data: Sequence[bytes], merges: Merges, special: set[int]) -> dict[str, int]:
     """Return the tokens that neither merges nor bytes make."""
-    made = {k for _, k in merges.pairs.values()} | {*merges.whole.values()} | {*merges.fallback}
+    made = {k for _, k in pairs_of(merges).values()} | {*merges.whole.values()} | {*merges.fallback}
     made |= special.union(*merges.single.values())
     left = {token.decode(errors="ignore"): k for k, token in enumerate(data) if token and k not in made}
     return {text: k for text, k in left.items() if len(text) > 1}

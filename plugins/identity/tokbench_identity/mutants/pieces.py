@@ -71,6 +71,10 @@ _FORMS: Final = (
 )
 
 
+SOME_KINDS: Final = "aAzZ019 \n\r\t'.,-_/(\"!{<éßſİЖж中の한กमा़٣Ⅷ½\u0301\u200b\u200d\u00a0\u3000😀€\x00\x85\ue000\ufffd"
+"""Characters of all kinds that splits and normalizers know: letters of several scripts, digits, marks, spaces."""
+
+
 _AT_PLACE: Final = 600
 
 _ENDS: Final = tuple(f"x{one}{other}x" for one in ("'s", "'S", "'ſ", "'t", "'ll", "'D") for other in ("'Re", "'ſ"))

@@ -6,15 +6,15 @@ import html
 import random
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import regex
 
 from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer
-from tokbench_identity.mutants.model import Changed, Merges, StageModel, Touched, unchanged
+from tokbench_identity.mutants.model import Changed, Merges, StageModel, Touched, pairs_of, unchanged
 from tokbench_identity.mutants.pieces import texts_of
 from tokbench_identity.mutants.splits import known_splits, wrong_splits
 
@@ -300,14 +300,14 @@ class _Dropped(dict):  # type: ignore[type-arg]
 
 def _made(merges: Merges) -> Iterator[tuple[bytes, int]]:
     data = {k: (unit.encode() if isinstance(unit, str) else bytes([unit])) for unit, [k] in merges.single.items()}
-    for (left, right), (_, made) in cast("Mapping[tuple[int, int], tuple[int, int]]", merges.pairs).items():
+    for (left, right), (_, made) in pairs_of(merges).items():
         data[made] = data[left] + data[right]
         yield data[made], made
 
 
 def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator[Mutant]:
     """Yield what lacks one merge, or has two merges in the other order."""
-    rows = [*cast("Mapping[tuple[int, int], tuple[int, int]]", merges.pairs).items()]
+    rows = [*pairs_of(merges).items()]
     after: dict[int, list[int]] = {}
     for at, ((left, _), _made_id) in enumerate(rows):
         after.setdefault(left, []).append(at)
@@ -315,7 +315,7 @@ def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator
     for at in _places(4, len(rows), _PLACES if model.split else 4 * _PLACES):
         (left, right), (rank, made) = rows[at]
         if text := _text(tokenizer, made):
-            lacking = Changed(merges.pairs, {(left, right): None})
+            lacking = Changed(pairs_of(merges), {(left, right): None})
             wrong = Touched(merges, replace(merges, pairs=lacking, made={}), text.encode())
             hints = (text, f" {text.strip()}", *[other for other in texts if text in other][:3])
             yield Mutant("merges", f"without the one of {text!r}", replace(model, merging=wrong), hints)
@@ -325,7 +325,7 @@ def _tokens(tokenizer: Tokenizer, model: StageModel, merges: Merges) -> Iterator
         pair, (rank_2, made_2) = rows[later]
         text = f"{_text(tokenizer, left)}{_text(tokenizer, made_2)}"
         if _text(tokenizer, left) and _text(tokenizer, made_2):
-            swapped = Changed(merges.pairs, {(left, right): (rank_2, made), pair: (rank, made_2)})
+            swapped = Changed(pairs_of(merges), {(left, right): (rank_2, made), pair: (rank, made_2)})
             wrong = Touched(merges, replace(merges, pairs=swapped, made={}), text.encode())
             words = f"{_text(tokenizer, made_2)!r} before {_text(tokenizer, made)!r}"
             yield Mutant("merges", words, replace(model, merging=wrong), (text, f" {text}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers
 
+import tokbench
 from tokbench import InputError
 from tokbench_identity.commands.inject import inject as command
 from tokbench_identity.inject.calls import CALLS, model_of_template, read_model
@@ -233,3 +235,81 @@ def test_bad_templates_are_bad_input(source: str, tmp_path: Path) -> None:
 
 def test_generation_tag_writes_its_text() -> None:
     assert user(chat("{% generation %}{{ m.content }}{% endgeneration %}")).verdict == "forged"
+
+
+def test_metric_gives_the_share_of_slots(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "a.txt").write_text("one text")
+    given = {
+        "schema": "tokbench/1",
+        "name": "some",
+        "corpora": {"text": {"source": "text", "path": str(tmp_path / "a.txt")}},
+        "tokenizers": {"gpt-4o": "gpt-4o", "mine": str(folder), "bytes": "utf8_bytes"},
+        "metrics": ["injectable"],
+    }
+    results = tokbench.run(given, tmp_path / "out")
+    cells = {(cell.tokenizer, cell.metric): cell for cell in results.cells if cell.group == "*"}
+    assert cells["gpt-4o", "injectable"].value == 1
+    assert cells["gpt-4o", "injection_length"].value == len("<|endoftext|>")
+    assert cells["mine", "injection_length"].value == len("<s>")
+    assert cells["bytes", "injectable"].status == "not_applicable"
+
+
+@pytest.mark.parametrize("text", ["[INST]", "</s>", "[TOOL_CALLS]", "a[/INST]</s>"])
+def test_mistral_common_itself_encodes_texts_apart(text: str) -> None:
+    mistral = pytest.importorskip("mistral_common.tokens.tokenizers.mistral")
+    request = pytest.importorskip("mistral_common.protocol.instruct.request")
+    tokenizer = mistral.MistralTokenizer.v3()
+    controls = []
+    for content in ("Hi", text):
+        asked = request.ChatCompletionRequest(messages=[{"role": "user", "content": content}])
+        # The first 771 ids are control tokens.
+        controls.append([token for token in tokenizer.encode_chat_completion(asked).tokens if token < 771])
+    assert controls[0]
+    assert controls[0] == controls[1]
+
+
+def test_tiktoken_itself_refuses_or_splits_marks() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    encoding = tiktoken.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks={bytes([k]): k for k in range(256)},
+                                 special_tokens={"<|end|>": 256})  # fmt: skip
+    with pytest.raises(ValueError, match="disallowed"):
+        encoding.encode("<|end|>")
+    assert 256 in encoding.encode("<|end|>", allowed_special="all")
+    assert 256 not in encoding.encode_ordinary("<|end|>")
+
+
+_SHORT = ["".join(chars) for size in range(5) for chars in product("<aA> ", repeat=size)]
+_ASKED = [
+    "'<a' in m.content",
+    "m.content.startswith('<')",
+    "m.content.endswith('>')",
+    "m.content == '<a>'",
+    "m.content",
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.sampled_from([*_FILTERS, *_METHODS, "replace('<', '')", "[1:]"]), max_size=2),
+    st.sampled_from([*_ASKED, "true"]),
+    st.sampled_from([("", ""), ("<", ""), ("", ">"), ("<a", "a>")]),
+)
+def test_verdict_agrees_with_trying_all(steps: list[str], asked: str, around: tuple[str, str]) -> None:
+    content = "m.content"
+    for step in steps:
+        in_pipe = step in _FILTERS or step.startswith("replace")
+        content = f"({content} | {step})" if in_pipe else f"({content}){step if step[0] == '[' else f'.{step}'}"
+    body = f"{around[0]}{{{{ {content} }}}}{around[1]}"
+    source = f"{{% for m in messages %}};{{% if {asked} %}}{body}{{% else %}}-{{% endif %}};{{% endfor %}}"
+    model = model_of_template(JinjaChat(source), ["<a>"])
+    build = next(conversations("user"))
+    [found] = [one for one in inject(model, [_CALL]).verdicts if one.slot == "user"]
+    forged = [
+        text
+        for text in _SHORT
+        if model.ids(model.chat.render(*build(text)[:2], reply=True), _CALL).count(256)
+    ]  # fmt: skip
+    if forged:
+        assert found.verdict == "forged"
+        assert len(found.text) <= len(forged[0])
+    assert found.verdict != "safe" or not forged

@@ -159,24 +159,39 @@ def _alone(step: Mapping[str, Any]) -> Callable[[str], str]:
     return lambda char: str(normalizer.normalize_str(char))
 
 
+def read_chat(template: Path) -> JinjaChat:
+    """Read a chat template.
+
+    Raises:
+        InputError: it cannot be read, or is not Jinja.
+    """
+    try:
+        chat = jinja_chat(read_file(template, text=True).decode())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{template}: {error}") from error
+    return chat._replace(names=(*_EMPTY, *chat.names))
+
+
 def read_model(name: str | None, template: Path | None = None, marks: Sequence[str] = ()) -> Model:
     """Read a model by name, folder or file, or by its template alone: then the marks are what the template writes.
 
     Raises:
         InputError: there is no such model or template, or it tells no marks.
     """
-    chat = None
-    if template is not None:
-        try:
-            chat = jinja_chat(read_file(template, text=True).decode())
-            chat = chat._replace(names=(*_EMPTY, *chat.names))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{template}: {error}") from error
+    chat = read_chat(template) if template is not None else None
     if name is None:
         if chat is None:
             raise InputError("name a model, or give --template FILE")
         return model_of_template(chat, marks)
-    tokenizer: Any = load_named(name)
+    return model_of_tokenizer(load_named(name), name, chat)
+
+
+def model_of_tokenizer(tokenizer: Any, name: str, chat: JinjaChat | None = None) -> Model:
+    """Return what there is to know of a tokenizer, with its own chat template or another.
+
+    Raises:
+        InputError: it tells no special tokens.
+    """
     content = _content(tokenizer)
     chat = chat or getattr(tokenizer, "chat", None)
     if content is not None:

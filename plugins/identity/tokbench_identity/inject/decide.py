@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal
 
@@ -13,12 +13,13 @@ from tokbench_identity.inject.calls import CALLS, Call, Matching, Model
 from tokbench_identity.inject.conversations import SLOTS, Build, Conversation, conversations
 from tokbench_identity.inject.machines import UndecidedError
 from tokbench_identity.inject.render import Refused, Rendered, rendered
-from tokbench_identity.inject.search import Marks, Place, Search
+from tokbench_identity.inject.search import MOST_STATES, Marks, Place, Search
 from tokbench_identity.inject.text import Piece
 
 _LONGEST: Final = 200
 _TRIED: Final = 60
 _SHOWN_PLACES: Final = 4
+_TOO_MANY: Final = "the template has too many states; none of the texts that were tried makes a mark"
 
 Verdict = Literal["safe", "forged", "undecided"]
 
@@ -36,6 +37,8 @@ class SlotVerdict:
     """The shortest text that becomes a control id; it was run."""
     mark: str | None = None
     id: int | None = None
+    shortest: bool = True
+    """Whether the search for a shorter one came to its end."""
 
 
 @dataclass(frozen=True)
@@ -140,17 +143,18 @@ def _decided(model: Model, call: Call, name: str, slot: _Slot) -> SlotVerdict:
         return SlotVerdict(call.key, name, "safe", "proved: the call cuts no mark out of text")
     reasons = [*slot.undecided, *(row.undecided for row in matchings if row.undecided)]
     best: SlotVerdict | None = None
+    searched = _Searched(model, call)
     for row in matchings:
         marks = Marks(tuple(mark.text for mark in row.marks))
         for occurrence in slot.occurrences.values():
             most = len(best.text or "") - 1 if best else _LONGEST
-            found = _forged(model, call, row, marks, occurrence, most)
+            found = searched.forged(row, marks, occurrence, most)
             if isinstance(found, str):
                 reasons += [found] * (found != "")
             else:
                 best = SlotVerdict(call.key, name, "forged", "", *found)
     if best:
-        return best
+        return replace(best, shortest=searched.states_left >= 0)
     if not slot.written and not any(one.wanted for one in slot.refused):
         reasons += [f"the template fails: {one.reason}" for one in slot.refused[:1]]
     if reasons:
@@ -166,26 +170,35 @@ def _why_safe(slot: _Slot) -> str:
     return "proved: no text makes a mark"
 
 
-def _forged(
-    model: Model, call: Call, row: Matching, marks: Marks, occurrence: _Occurrence, most: int
-) -> tuple[str, str, int] | str:
-    """Return the shortest text of a place that becomes a control id, or why that is not decided, or nothing."""
-    if most < 0:
-        return ""
-    search = Search(occurrence.place, marks, row.machines)
-    try:
-        candidates = list(islice(search.candidates(most), _TRIED))
-    except UndecidedError as error:
-        return f"the template {error}"
-    for text in candidates:
-        for build, way, at in occurrence.seen:
-            if token_id := executed(model, call, (build, way, at), text):
-                return text, next(mark.text for mark in model.marks if mark.id == token_id[0]), token_id[0]
-    if most < _LONGEST:
-        return ""
-    if candidates:
-        return f"{len(candidates)} texts that may make a mark do not, such as {candidates[0]!r}"
-    return "" if search.ended else f"no text of up to {_LONGEST} characters was found, and there may be longer ones"
+@dataclass
+class _Searched:
+    """The searches for a slot, which share a number of states."""
+
+    model: Model
+    call: Call
+    states_left: int = MOST_STATES
+
+    def forged(self, row: Matching, marks: Marks, occurrence: _Occurrence, most: int) -> tuple[str, str, int] | str:
+        """Return the shortest text of a place that becomes a control id, or why that is not decided, or nothing."""
+        if most < 0 or self.states_left < 0:
+            return "" if most < _LONGEST else _TOO_MANY
+        search = Search(occurrence.place, marks, row.machines, self.states_left)
+        failed = list[str]()
+        try:
+            for text in islice(search.candidates(most), _TRIED):
+                for where in occurrence.seen:
+                    if ids := executed(self.model, self.call, where, text):
+                        return text, next(mark.text for mark in self.model.marks if mark.id == ids[0]), ids[0]
+                failed.append(text)
+        except UndecidedError as error:
+            return f"the template {error}"
+        finally:
+            self.states_left = search.states_left
+        if most < _LONGEST:
+            return ""
+        if failed:
+            return f"{len(failed)} texts that may make a mark do not, such as {failed[0]!r}"
+        return "" if search.ended else _TOO_MANY
 
 
 def executed(model: Model, call: Call, where: tuple[Build, Rendered, int], text: str) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from tokbench_identity.inject.machines import Machine, alphabet
 
-MOST_STATES: Final = 60_000
+MOST_STATES: Final = 40_000
 _MADE: Final = -1
 """The state after a mark, whatever follows."""
 
@@ -92,8 +92,10 @@ class Search:
     ([], True)
     """
 
-    def __init__(self, place: Place, marks: Marks, whole: Sequence[Machine] = ()) -> None:
-        self.place, self.marks = place, marks
+    def __init__(
+        self, place: Place, marks: Marks, whole: Sequence[Machine] = (), most_states: int = MOST_STATES
+    ) -> None:
+        self.place, self.marks, self.states_left = place, marks, most_states
         self._own, self._whole = place.machines, tuple(whole)
         self.ended = False
 
@@ -123,7 +125,8 @@ class Search:
                         if key not in seen:
                             seen.add(key)
                             waiting.append((key, text + char))
-            if len(seen) > MOST_STATES:
+                            self.states_left -= 1
+            if self.states_left < 0:
                 return
         self.ended = not cut
 

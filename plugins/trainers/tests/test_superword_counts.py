@@ -52,8 +52,7 @@ def wanted_for(kind, size, pattern="gpt4", tie="first"):
 def from_text(documents, wanted):
     if wanted.kind == "superbpe":
         return train_superbpe(documents, wanted.vocab_size, SuperBPERule(*wanted[1:2], *wanted[4:]), tie=wanted.tie)
-    documents = [(document, 1) for document in documents]
-    return train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie).learned
+    return train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie)
 
 
 def from_rows(rows, facts, wanted):

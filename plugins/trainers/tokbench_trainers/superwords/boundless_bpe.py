@@ -97,8 +97,7 @@ def _train(
     documents: Iterable[str], vocab_size: int, options: RuledTrainOptions, progress: plugin.TrainProgress
 ) -> BoundlessBPE:
     digest = CorpusDigest(documents)
-    documents = ((text, 1) for text in digest)
-    learned, _ = train_boundless(documents, vocab_size, options.pattern, tie=options.tie, progress=progress)
+    learned = train_boundless(digest, vocab_size, options.pattern, tie=options.tie, progress=progress)
     return _made(learned, vocab_size, options, digest.corpus)
 
 

@@ -24,7 +24,7 @@ from tokbench_trainers.extend import EncodedChunks, MergeRule, learn
 from tokbench_trainers.superwords.cutting import BORDERS, Cutter, Kind, Plan
 from tokbench_trainers.superwords.kernels import SLOTS
 from tokbench_trainers.superwords.rules import may_cross
-from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_boundless
+from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_on_counted
 
 _SPARE: Final = 4
 """How many times as many pairs as superwords are kept: a merge takes away from its neighbours."""
@@ -191,7 +191,7 @@ def boundless_of_table(
             f"the table was made for {made['vocab_size']:,} tokens, and not {wanted.vocab_size:,}; make it again"
         )
     documents = ((chunk.decode(), n) for chunk, n in rows.chunks())
-    trained = train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie, progress=progress)
+    trained = train_on_counted(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie, progress=progress)
     _check_least(trained.rarest, made["least"])
     return trained
 

@@ -79,13 +79,14 @@ def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log,
 
 
 def _wanted(given: dict[str, Any]) -> Wanted:
+    from tokbench_trainers.ruled import RuledTrainOptions
     from tokbench_trainers.superwords import boundless_bpe, superbpe
 
     options = {name: given[name] for name in ("pattern", "tie", "stage_one", "most_words") if given[name] is not None}
     if given["backend"] == "boundless_bpe":
         if unknown := {"stage_one", "most_words"} & options.keys():
             raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
-        return boundless_bpe.wanted_of(boundless_bpe.SPEC.train_options(**options), given["vocab_size"])
+        return boundless_bpe.wanted_of(RuledTrainOptions(**options), given["vocab_size"])
     return superbpe.wanted_of(superbpe.SuperBPETrainOptions(**options), given["vocab_size"])
 
 

@@ -95,7 +95,8 @@ class Cutter:
         text = self._units(data[offsets[0] :], offsets - offsets[0])
         frequent = np.ones(SLOTS, np.bool_) if self.plan.frequent is None else self.plan.frequent
         cuts = np.empty(text.units.size, np.int64)
-        return cuts[: cut_joints(text, self._joining, frequent, cuts)] + offsets[0]
+        n_cuts: int = cut_joints(text, self._joining, frequent, cuts)
+        return cuts[:n_cuts] + int(offsets[0])
 
     def _units(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Units:
         borders = np.unique(offsets[1:][offsets[1:] > 0])

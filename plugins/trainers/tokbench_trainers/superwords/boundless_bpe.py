@@ -27,10 +27,10 @@ from tokbench_plugins.bpe.engines import check_engine
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 from tokbench_trainers.superwords.train_boundless import train_boundless
+from tokbench_trainers.superwords.wanted import Wanted, check_table
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.artefact import TrainingText
-    from tokbench_trainers.superwords.tables import Wanted
 
 
 class BoundlessBPE(RuledBPE):
@@ -122,15 +122,10 @@ def _made(learned: BoundlessMerges, vocab_size: int, options: RuledTrainOptions,
 
 def wanted_of(options: RuledTrainOptions, vocab_size: int) -> Wanted:
     """Return what a table of counts is for."""
-    from tokbench_trainers.superwords.tables import Wanted
-
     return Wanted("boundless_bpe", resolve_pattern(options.pattern), vocab_size, options.tie)
 
 
 def _check_counts(options: RuledTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
-    check_engine("numba")
-    from tokbench_trainers.superwords.tables import check_table
-
     return check_table(wanted_of(options, FIRST_MERGE), tables)
 
 

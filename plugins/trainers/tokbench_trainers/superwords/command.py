@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tokbench.command import Log
     from tokbench_plugins.counts.local import Task
     from tokbench_plugins.counts.read import TableRows
-    from tokbench_trainers.superwords.tables import Progress, Wanted
+    from tokbench_trainers.superwords.tables import Progress
+    from tokbench_trainers.superwords.wanted import Wanted
 
 
 @click.command(

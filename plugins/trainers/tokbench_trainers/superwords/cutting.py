@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,7 @@ from tokbench_trainers.superwords.kernels import (
     cut_joints,
 )
 from tokbench_trainers.superwords.rules import is_word_like, may_cross
-
-Kind = Literal["superbpe", "boundless_bpe"]
+from tokbench_trainers.superwords.wanted import Kind
 
 _NEVER: Final = 1 << 20  # words
 BORDERS: Final[dict[Kind, str]] = {

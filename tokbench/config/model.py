@@ -18,7 +18,7 @@ from tokbench.corpus.contract import DOCUMENT_LIMIT
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.foundation.parsing import SIZES, parse_size
 from tokbench.results.blocks import LEAST_DOCUMENTS, LEAST_SHARE, MARGIN, MOST_LOST, ConfigFile
-from tokbench.tokenizers.options import GivenOptions, LocalPath, Options
+from tokbench.tokenizers.options import FilesPath, GivenOptions, Options
 
 
 def _safe_name(name: str) -> str:
@@ -186,8 +186,8 @@ class TrainEntry(Options):
     corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(
         default=(), description="the corpus to train on, or a list of them"
     )
-    counts: Annotated[tuple[LocalPath, ...], _ONE_OR_MORE] = Field(
-        default=(), description="instead: a table of counts that tokbench count made, or a list of them"
+    counts: Annotated[tuple[FilesPath, ...], _ONE_OR_MORE] = Field(
+        default=(), description="instead: a table of counts that tokbench count made, or its address, or a list of them"
     )
     vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _SIZES_OR_AUTO] = Field(
         description="size of the vocabulary; a list makes one tokenizer of each size; auto: as large as a study can use"

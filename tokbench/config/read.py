@@ -168,7 +168,7 @@ def _with_counts(entry: TokenizerEntry, config: Config) -> TokenizerEntry:
     names = []
     for path in entry.train.counts:
         corpus = CorpusEntry.model_validate({"source": "counts", "evaluate": False, "path": str(path)})
-        name = path.stem
+        name = PurePath(path).stem
         while config.corpora.get(name, corpus) != corpus:
             name += "-counts"
         config.corpora[name] = corpus

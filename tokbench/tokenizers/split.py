@@ -35,8 +35,9 @@ def why_not_by_chunks(tokenizer: Tokenizer, split: str, chunks: Iterable[str]) -
 @cache
 def _joining() -> frozenset[str]:
     """Characters that normalization may join with, or move before, what precedes them."""
-    codes = map(chr, range(sys.maxunicode + 1))
-    seconds = {chr(int(parts[1], 16)) for parts in map(str.split, map(decomposition, codes)) if len(parts) == 2}  # noqa: PLR2004
-    marks = {char for char in map(chr, range(sys.maxunicode + 1)) if combining(char)}
+    every = list(map(chr, range(sys.maxunicode + 1)))
+    parts = (decomposition(char).split() for char in every)
+    seconds = {chr(int(pair[1], 16)) for pair in parts if len(pair) == 2 and pair[0][0] != "<"}  # noqa: PLR2004 - canonical
+    marks = set(filter(combining, every))
     hangul = map(chr, [*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)])
     return frozenset(seconds | marks | {*hangul})

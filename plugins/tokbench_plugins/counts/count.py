@@ -54,10 +54,13 @@ class Block(NamedTuple):
 class Cutter(Protocol):
     """What cuts text by more than a split; it can be pickled."""
 
-    name: str
-    """Of the split, in the table."""
-    facts: dict[str, Any]
-    """What the table tells of it, for JSON."""
+    @property
+    def name(self) -> str:
+        """Of the split, in the table."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the table tells of it, for JSON."""
 
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return int64[c], the positions behind each chunk, as :meth:`.scan.Scanner.ends`."""

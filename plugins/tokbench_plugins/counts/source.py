@@ -11,6 +11,8 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.corpus.contract import CountedChunk
+from tokbench.text.find import find_files
+from tokbench.tokenizers.options import FilesPath
 
 _COLUMNS: Final = ("chunk", "count", "part")
 
@@ -18,8 +20,18 @@ _COLUMNS: Final = ("chunk", "count", "part")
 class CountsOptions(plugin.Options):
     """Options of ``source: counts``."""
 
-    path: plugin.LocalPath = Field(description="a table that tokbench count made")
+    path: FilesPath = Field(description="a table that tokbench count made, or its address")
     group: str = Field(default="", description="name of the text of a table without groups; default: by the file")
+
+
+def table_at(path: Path | str) -> Path:
+    """Return the table of a path, or a copy of the one at an address; raise InputError if that is not one file."""
+    if "://" not in str(path):
+        return Path(path)
+    copies = find_files(path)
+    if len(copies) > 1:
+        raise plugin.InputError(f"{path}: {len(copies):,} files match; give one, or add them: tokbench count --add")
+    return copies[0]
 
 
 class CountsSource:
@@ -28,14 +40,14 @@ class CountsSource:
     licence = ""
 
     def __init__(self, options: CountsOptions) -> None:
+        self._path, self._options = table_at(options.path), options
         try:
             from tokbench_plugins.counts.facts import read_facts
 
-            self._facts = read_facts(options.path)
+            self._facts = read_facts(self._path)
         except ImportError as error:
             raise plugin.InputError("the source 'counts' needs pyarrow: pip install 'tokbench[counts]'") from error
-        self._path, self._options = options.path, options
-        self.files: Sequence[Path] = [options.path]
+        self.files: Sequence[Path] = [self._path]
 
     @cached_property
     def counts(self) -> plugin.CountsFile:

@@ -29,7 +29,6 @@ from tokbench_plugins.counts.rows import gather
 from tokbench_trainers.superwords.cutting import BORDERS, Cutter
 from tokbench_trainers.superwords.superbpe import SuperBPERule, train_superbpe
 from tokbench_trainers.superwords.tables import (
-    Wanted,
     boundless_of_table,
     least_of,
     make_table,
@@ -38,6 +37,7 @@ from tokbench_trainers.superwords.tables import (
     superbpe_of_table,
 )
 from tokbench_trainers.superwords.train_boundless import train_boundless
+from tokbench_trainers.superwords.wanted import Wanted
 
 KINDS = ("superbpe", "boundless_bpe")
 WORDS = ["by", " by", " the", " way", " in", " end", " a", " aa", ".", ":", "\n", "  ", "--", " '", "12", "é", "'s"]
@@ -52,8 +52,7 @@ def wanted_for(kind, size, pattern="gpt4", tie="first"):
 def from_text(documents, wanted):
     if wanted.kind == "superbpe":
         return train_superbpe(documents, wanted.vocab_size, SuperBPERule(*wanted[1:2], *wanted[4:]), tie=wanted.tie)
-    documents = [(document, 1) for document in documents]
-    return train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie).learned
+    return train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie)
 
 
 def from_rows(rows, facts, wanted):

@@ -32,10 +32,6 @@ patterns = st.sampled_from(["gpt2", "gpt4", "o200k", "[ab]|[a-c]+|."])  # the la
 TALK = ["by the way, in the end of the day we go by the sea", "in the end of the week: by the way", "by the sea"] * 3
 
 
-def trained_boundless(documents, vocab_size, pattern, tie="first"):
-    return train_boundless(((text, 1) for text in documents), vocab_size, pattern, tie=tie).learned
-
-
 def chunks_of(pattern, text):
     return [chunk.encode() for chunk in Splitter(pattern)(text)]
 
@@ -56,7 +52,7 @@ def test_superbpe_is_the_loop(documents, pattern, tie, stage_one, most_words):
 
 @given(texts, texts, patterns, ties)
 def test_boundless_is_the_loop(documents, others, pattern, tie):
-    learned = trained_boundless(documents, 274, pattern, tie)
+    learned = train_boundless(documents, 274, pattern, tie=tie)
     assert learned == train_boundless_literally(map(partial(chunks_of, pattern), documents), 274, tie)
     tokenizer = BoundlessBPE(learned, pattern)
     assert len(set(tokenizer.vocabulary.tokens)) == tokenizer.vocab_size
@@ -76,7 +72,7 @@ def test_superbpe_by_hand():
 
 def test_boundless_by_hand():
     """The pair (in, a) occurs twice, like (32, 97), and waits until both are tokens."""
-    learned = trained_boundless(["in a", "in a", "in b"], 259, "gpt4")
+    learned = train_boundless(["in a", "in a", "in b"], 259, "gpt4")
     assert learned == BoundlessMerges([(105, 110), (32, 97), (256, 257)], [2])
 
 

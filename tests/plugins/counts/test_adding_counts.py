@@ -17,6 +17,7 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 from tokbench_plugins.counts import merge, read
@@ -213,3 +214,23 @@ def test_no_damage_of_a_table_is_trained_on(tmp_path):
         if SEAL.encode() in path.read_bytes():  # without this name the hash is not looked for, and all else is whole
             with pytest.raises(InputError, match=re.escape(str(path))):
                 read_facts(path)
+
+
+@pytest.mark.parametrize("scheme", ["file", "memory"])
+def test_training_on_a_table_at_an_address(tmp_path, scheme):
+    text = "low lower lowest low"
+    (tmp_path / "a.txt").write_text(text)
+    pq.write_table(count_table([text], [0]), tmp_path / "all.counts")
+    there = f"{scheme}://{tmp_path}/there.counts"
+    fsspec.filesystem(scheme).put_file(str(tmp_path / "all.counts"), there)
+    made = {"backend": "regex_bpe", "train": {"counts": there, "vocab_size": 262}}
+    config = {
+        "schema": "tokbench/1",
+        "name": "there",
+        "corpora": {"x": {"source": "text", "path": str(tmp_path / "a.txt")}},
+        "tokenizers": {"made": made},
+        "metrics": ["compression"],
+    }
+    tokbench.run(config, output=tmp_path / "out", workers=0)
+    [artefact] = (tmp_path / "out/artefacts").rglob("*.bpe.json")
+    assert tokbench.load(str(artefact)).merges == tokbench.train("regex_bpe:gpt4", [text], 262, store=False).merges

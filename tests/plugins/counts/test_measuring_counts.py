@@ -3,6 +3,7 @@
 import csv
 import random
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,8 @@ pytest.importorskip("pyarrow")
 import tokbench
 from tokbench.foundation.errors import InputError
 from tokbench.results.cells import WHOLE
+from tokbench.tokenizers.split import why_not_by_chunks
+from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.counts import local
 from tokbench_plugins.counts.pieces import Reading
 
@@ -109,23 +112,64 @@ def test_a_table_that_goes_during_a_run_costs_its_own_numbers(folder, tmp_path, 
     assert whole["counted"].reason in results.notes
 
 
-@pytest.mark.parametrize(("encoding", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "gpt4"), ("o200k_base", "o200k")])
-def test_totals_are_those_of_the_library(data, tmp_path, encoding, pattern, tiktoken_files):
-    tiktoken = pytest.importorskip("tiktoken")
+def bare(kind, name, data):
+    """What the library itself counts in a text."""
+    if kind == "tiktoken":
+        return lambda text: len(pytest.importorskip("tiktoken").get_encoding(name).encode_ordinary(text))
+    if kind == "splintr":
+        engine = pytest.importorskip("splintr").Tokenizer.from_pretrained(name)
+        return lambda text: len(engine.encode_ordinary(text)) - len(engine.encode_ordinary(""))
+    engine = pytest.importorskip("tokenizers").Tokenizer.from_file(str(data / name))
+    return lambda text: len(engine.encode(text, add_special_tokens=False).ids)
+
+
+@pytest.mark.parametrize(
+    ("backend", "option", "name", "pattern"),
+    [
+        ("tiktoken", "encoding", "gpt2", "gpt2"),
+        ("tiktoken", "encoding", "cl100k_base", "gpt4"),
+        ("tiktoken", "encoding", "o200k_base", "o200k"),
+        ("splintr", "vocabulary", "whisper_v3", "gpt2"),
+        ("splintr", "vocabulary", "llama3", "gpt4"),
+        ("huggingface", "path", "hf/roberta-base.tokenizer.json", "gpt2"),
+    ],
+)
+def test_totals_are_those_of_the_library(data, tmp_path, backend, option, name, pattern, tiktoken_files):
+    library = bare(backend, name, data)
     files = sorted((data / "pud").glob("*.txt"))
     table = tmp_path / "all.counts"
     local.count(local.Task(tuple(files), Reading(pattern), table, 1 << 30), lambda _: None)
+    value = str(data / name) if option == "path" else name
     results = tokbench.run(
         {
             "schema": "tokbench/1",
             "name": "totals",
             "corpora": {"all": {"source": "counts", "path": str(table)}},
-            "tokenizers": {"bare": {"backend": "tiktoken", "encoding": encoding}},
+            "tokenizers": {"bare": {"backend": backend, option: value}},
             "metrics": ["compression"],
         },
         output=tmp_path / "out",
         workers=0,
     )
     [total] = [cell.value for cell in results.cells if (cell.metric, cell.group) == ("tokens", WHOLE)]
-    known = tiktoken.get_encoding(encoding)
-    assert total == sum(len(known.encode_ordinary(path.read_text(encoding="utf-8"))) for path in files)
+    assert total == sum(library(path.read_text(encoding="utf-8")) for path in files)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "said"),
+    [
+        (lambda data: data / "hf/gpt-neox-20b.tokenizer.json", "added tokens"),
+        (lambda data: data / "hf/t5-small.tokenizer.json", "Unigram"),
+        (lambda _: "splintr:qwen3", "pieces such as"),
+        (lambda _: "utf8_bytes", "does not say how"),
+    ],
+)
+def test_why_chunks_say_nothing(data, tokenizer, said):
+    assert said in why_not_by_chunks(tokbench.load(str(tokenizer(data))), PATTERNS["gpt2"], ["a"])
+
+
+@pytest.mark.parametrize(("chunks", "whole"), [(["é", " x"], True), (["e\u0301"], False), (["e", "\u0301"], False)])
+def test_chunks_of_normalized_text(chunks, whole):
+    """A mark at the beginning of a chunk may belong to the one before."""
+    tokenizer = SimpleNamespace(split=".", normal_form="NFC")
+    assert (why_not_by_chunks(tokenizer, ".", chunks) == "") is whole

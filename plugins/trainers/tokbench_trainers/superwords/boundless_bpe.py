@@ -27,10 +27,10 @@ from tokbench_plugins.bpe.engines import check_engine
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 from tokbench_trainers.superwords.train_boundless import train_boundless
+from tokbench_trainers.superwords.wanted import Wanted, check_table
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.artefact import TrainingText
-    from tokbench_trainers.superwords.tables import Wanted
 
 
 class BoundlessBPE(RuledBPE):
@@ -97,8 +97,7 @@ def _train(
     documents: Iterable[str], vocab_size: int, options: RuledTrainOptions, progress: plugin.TrainProgress
 ) -> BoundlessBPE:
     digest = CorpusDigest(documents)
-    documents = ((text, 1) for text in digest)
-    learned, _ = train_boundless(documents, vocab_size, options.pattern, tie=options.tie, progress=progress)
+    learned = train_boundless(digest, vocab_size, options.pattern, tie=options.tie, progress=progress)
     return _made(learned, vocab_size, options, digest.corpus)
 
 
@@ -123,15 +122,10 @@ def _made(learned: BoundlessMerges, vocab_size: int, options: RuledTrainOptions,
 
 def wanted_of(options: RuledTrainOptions, vocab_size: int) -> Wanted:
     """Return what a table of counts is for."""
-    from tokbench_trainers.superwords.tables import Wanted
-
     return Wanted("boundless_bpe", resolve_pattern(options.pattern), vocab_size, options.tie)
 
 
 def _check_counts(options: RuledTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
-    check_engine("numba")
-    from tokbench_trainers.superwords.tables import check_table
-
     return check_table(wanted_of(options, FIRST_MERGE), tables)
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tokbench.command import Log
     from tokbench_plugins.counts.local import Task
     from tokbench_plugins.counts.read import TableRows
-    from tokbench_trainers.superwords.tables import Progress, Wanted
+    from tokbench_trainers.superwords.tables import Progress
+    from tokbench_trainers.superwords.wanted import Wanted
 
 
 @click.command(
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     help="What will be trained.",
 )
 @click.option("--vocab-size", type=click.IntRange(256), required=True, help="Of the tokenizer, or of the largest one.")
-@click.option("--counts", type=click.Path(path_type=Path), help="A table of the same texts that tokbench count made.")
+@click.option("--counts", help="A table of the same texts that tokbench count made, or its address.")
 @click.option("--pattern", default="gpt4", show_default=True, help="The split of words: gpt2, gpt4 or o200k.")
 @click.option("--tie", type=click.Choice(["first", "smallest"]), default="first", show_default=True)
 @click.option("--stage-one", type=float, help="Of superbpe: where stage two begins [default: 0.8 of --vocab-size].")
@@ -79,17 +80,18 @@ def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log,
 
 
 def _wanted(given: dict[str, Any]) -> Wanted:
+    from tokbench_trainers.ruled import RuledTrainOptions
     from tokbench_trainers.superwords import boundless_bpe, superbpe
 
     options = {name: given[name] for name in ("pattern", "tie", "stage_one", "most_words") if given[name] is not None}
     if given["backend"] == "boundless_bpe":
         if unknown := {"stage_one", "most_words"} & options.keys():
             raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
-        return boundless_bpe.wanted_of(boundless_bpe.SPEC.train_options(**options), given["vocab_size"])
+        return boundless_bpe.wanted_of(RuledTrainOptions(**options), given["vocab_size"])
     return superbpe.wanted_of(superbpe.SuperBPETrainOptions(**options), given["vocab_size"])
 
 
-def _words(task: Task, wanted: Wanted, table: Path | None, progress: Progress) -> TableRows:
+def _words(task: Task, wanted: Wanted, table: str | None, progress: Progress) -> TableRows:
     from dataclasses import replace
 
     from tokbench import plugin
@@ -97,13 +99,16 @@ def _words(task: Task, wanted: Wanted, table: Path | None, progress: Progress) -
     from tokbench_plugins.counts.facts import read_facts
     from tokbench_plugins.counts.local import count
     from tokbench_plugins.counts.read import TableRows, read_counts
+    from tokbench_plugins.counts.source import table_at
 
     with TemporaryDirectory(dir=task.output.parent, prefix=f".{task.output.name}.") as folder:
         if table is None:
-            table = Path(folder, "words.counts")
-            count(replace(task, output=table), lambda read: progress("counting words (MB)", read))
-        facts = read_facts(table)
-        file = plugin.CountsFile(table, "", facts.pattern, facts.documents, facts.bytes)
+            path = Path(folder, "words.counts")
+            count(replace(task, output=path), lambda read: progress("counting words (MB)", read))
+        else:
+            path = table_at(table)
+        facts = read_facts(path)
+        file = plugin.CountsFile(path, "", facts.pattern, facts.documents, facts.bytes)
         if problem := split_problem(wanted.pattern, {"words": file}):
             raise plugin.InputError(problem)
-        return TableRows(read_counts(table, wanted.tie, Path(folder)), facts)
+        return TableRows(read_counts(path, wanted.tie, Path(folder)), facts)

@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,7 @@ from tokbench_trainers.superwords.kernels import (
     cut_joints,
 )
 from tokbench_trainers.superwords.rules import is_word_like, may_cross
-
-Kind = Literal["superbpe", "boundless_bpe"]
+from tokbench_trainers.superwords.wanted import Kind
 
 _NEVER: Final = 1 << 20  # words
 BORDERS: Final[dict[Kind, str]] = {
@@ -95,7 +94,8 @@ class Cutter:
         text = self._units(data[offsets[0] :], offsets - offsets[0])
         frequent = np.ones(SLOTS, np.bool_) if self.plan.frequent is None else self.plan.frequent
         cuts = np.empty(text.units.size, np.int64)
-        return cuts[: cut_joints(text, self._joining, frequent, cuts)] + offsets[0]
+        n_cuts: int = cut_joints(text, self._joining, frequent, cuts)
+        return cuts[:n_cuts] + int(offsets[0])
 
     def _units(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Units:
         borders = np.unique(offsets[1:][offsets[1:] > 0])

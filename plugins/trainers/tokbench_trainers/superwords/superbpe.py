@@ -32,10 +32,10 @@ from tokbench_plugins.regex_bpe import RegexBPETrainOptions
 from tokbench_trainers.extend import MergeRule, extend
 from tokbench_trainers.ruled import special_behind
 from tokbench_trainers.superwords.rules import MOST_WORDS, may_cross
+from tokbench_trainers.superwords.wanted import Wanted, check_table
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.artefact import TrainingText
-    from tokbench_trainers.superwords.tables import Wanted
 
 
 class SuperBPETrainOptions(RegexBPETrainOptions):
@@ -142,16 +142,11 @@ def _made(merges: Sequence[Pair], vocab_size: int, options: SuperBPETrainOptions
 
 def wanted_of(options: SuperBPETrainOptions, vocab_size: int) -> Wanted:
     """Return what a table of counts is for."""
-    from tokbench_trainers.superwords.tables import Wanted
-
     rule = options.rule(vocab_size)
     return Wanted("superbpe", resolve_pattern(options.pattern), vocab_size, options.tie, *rule[1:])
 
 
 def _check_counts(options: SuperBPETrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
-    check_engine("numba")
-    from tokbench_trainers.superwords.tables import check_table
-
     return check_table(wanted_of(options, FIRST_MERGE), tables)
 
 

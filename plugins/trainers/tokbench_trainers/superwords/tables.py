@@ -2,56 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, Pair, Tie, Vocabulary
+from tokbench_plugins.bpe import FIRST_MERGE, Pair, Vocabulary
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.encode import ChunkEncoder
 from tokbench_plugins.bpe.compiled.train import train_counts
 from tokbench_plugins.counts.count import Block
-from tokbench_plugins.counts.facts import CountFacts, read_facts
+from tokbench_plugins.counts.facts import CountFacts
 from tokbench_plugins.counts.local import Counted, Task, count, through
 from tokbench_plugins.counts.pieces import Piece, PieceReader, Reading, pieces
 from tokbench_plugins.counts.read import TableRows
 from tokbench_trainers.extend import EncodedChunks, MergeRule, learn
-from tokbench_trainers.superwords.cutting import BORDERS, Cutter, Kind, Plan
+from tokbench_trainers.superwords.cutting import BORDERS, Cutter, Plan
 from tokbench_trainers.superwords.kernels import SLOTS
 from tokbench_trainers.superwords.rules import may_cross
-from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_boundless
+from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_on_counted
+from tokbench_trainers.superwords.wanted import Wanted
 
 _SPARE: Final = 4
 """How many times as many pairs as superwords are kept: a merge takes away from its neighbours."""
 
 Progress = Callable[[str, int], object]
 """Called with a step and the bytes of files read so far."""
-
-
-class Wanted(NamedTuple):
-    """The training that a table is for."""
-
-    kind: Kind
-    pattern: str
-    """The expression of the split of words."""
-    vocab_size: int
-    tie: Tie = "first"
-    stage_one: int = 0
-    """The number of ids with which stage one of SuperBPE ends."""
-    most_words: int = 1
-
-    @property
-    def rule(self) -> dict[str, Any]:
-        """What the table depends on."""
-        rule: dict[str, Any] = {"pattern": self.pattern, "tie": self.tie}
-        if self.kind == "superbpe":
-            return {**rule, "stage_one": self.stage_one, "most_words": self.most_words}
-        return {**rule, "vocab_size": self.vocab_size}
 
 
 def make_table(task: Task, words: TableRows, wanted: Wanted, progress: Progress, least: int | None = None) -> Counted:
@@ -142,19 +122,6 @@ class _Sketcher:
         return _Sketch(self._sketch, self._bytes)
 
 
-def check_table(wanted: Wanted, tables: Mapping[str, plugin.CountsFile]) -> str:
-    """Return why a training does not fit tables; sizes are checked when it begins."""
-    for table in tables.values():
-        made = read_facts(table.path).superwords
-        name = table.path.name
-        if made is None or made["kind"] != wanted.kind:
-            return f"{name} has no counts for {wanted.kind}; make them: tokbench superwords --backend {wanted.kind}"
-        for key, value in wanted.rule.items():
-            if key not in {"stage_one", "vocab_size"} and made[key] != value:
-                return f"{name} was made with {key} {made[key]}, and not {value}; make it again with {value}"
-    return ""
-
-
 def superbpe_of_table(
     rows: Counts, facts: CountFacts, wanted: Wanted, progress: plugin.TrainProgress = plugin.silent
 ) -> list[Pair]:
@@ -191,7 +158,7 @@ def boundless_of_table(
             f"the table was made for {made['vocab_size']:,} tokens, and not {wanted.vocab_size:,}; make it again"
         )
     documents = ((chunk.decode(), n) for chunk, n in rows.chunks())
-    trained = train_boundless(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie, progress=progress)
+    trained = train_on_counted(documents, wanted.vocab_size, wanted.pattern, tie=wanted.tie, progress=progress)
     _check_least(trained.rarest, made["least"])
     return trained
 

@@ -24,6 +24,23 @@ _REPORTS: Final = 200  # calls of ``progress``, about
 
 
 def train_boundless(
+    documents: Iterable[str],
+    vocab_size: int,
+    pattern: str | None,
+    *,
+    tie: Tie = "first",
+    progress: plugin.TrainProgress = plugin.silent,
+) -> BoundlessMerges:
+    """Train ordinary merges and supermerges, whichever is done more often.
+
+    >>> train_boundless(["in a, in a, in a"], 260, "gpt4")
+    BoundlessMerges(merges=[(105, 110), (32, 97), (32, 256), (258, 257)], supermerges=[3])
+    """
+    counted = ((document, 1) for document in documents)
+    return train_on_counted(counted, vocab_size, pattern, tie=tie, progress=progress).learned
+
+
+def train_on_counted(
     documents: Iterable[tuple[str, int]],
     vocab_size: int,
     pattern: str | None,
@@ -31,11 +48,7 @@ def train_boundless(
     tie: Tie = "first",
     progress: plugin.TrainProgress = plugin.silent,
 ) -> TrainedBoundless:
-    """Train ordinary merges and supermerges, whichever is done more often, on documents with their counts.
-
-    >>> train_boundless([("in a, in a, in a", 1)], 260, "gpt4").learned
-    BoundlessMerges(merges=[(105, 110), (32, 97), (32, 256), (258, 257)], supermerges=[3])
-    """
+    """Train on different documents with their counts, in the order of first occurrence."""
     chunks, text = _numbered(documents, pattern)
     ordinary = learn_ordinary(chunks, vocab_size, tie, progress)
     runs = _runs(ordinary.vocabulary, chunks, text)

@@ -16,11 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tokbench_identity.inject.calls import CALLS, read_chat, read_model
-from tokbench_identity.inject.decide import Injection, inject
-
 from tokbench import InputError
 from tokbench.plugin import write_atomically
+from tokbench_identity.inject.calls import CALLS, read_chat, read_model
+from tokbench_identity.inject.decide import Injection, inject
 
 _PAGE: Final = Path(__file__).parents[2] / "plugins/identity/docs/inject.md"
 _BEGIN, _END = "<!-- templates -->", "<!-- /templates -->"

@@ -79,7 +79,7 @@ def _row(title: str, name: str | None, template: Path | None, npm: Path) -> str:
         answer = inject(replace(model, chat=read_chat(template)) if given and template else model, _CALLS)
     except InputError as error:
         return f"| {title} | {shown} | not run: {error} | | | |"
-    print(title, f"{time.process_time():.0f} s", flush=True)
+    print(title, f"{time.process_time():.0f} s", flush=True)  # noqa: T201 - it takes minutes
     counts = Counter(one.verdict for one in answer.of("transformers"))
     slots = f"{counts['forged']}, {counts['safe']}, {counts['undecided']}"
     return f"| {title} | {shown} | {answer.verdict('transformers')} | {_text(answer, 'transformers')} | {slots} | {_split(answer)} |"

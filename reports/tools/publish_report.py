@@ -1,4 +1,4 @@
-"""Publishes a study in reports/: runs its configuration, and keeps its tables and the facts of the run.
+"""Publishes a study in reports/: runs its configuration, and keeps the facts of the run.
 
 python reports/tools/publish_report.py vocabularies
 
@@ -7,22 +7,16 @@ another value now are printed.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from tokbench.report.csv_text import csv_text
-from tokbench.results.cells import COLUMNS
 from tokbench.results.model import SCHEMA, Results
 
 SHELF = Path(__file__).parents[1]
 FACTS = "run.json"
-STUDIES = (*("vocabularies", "vocabularies_code", "equal_size-pud", "drift", "size_measured"),)
-
-SHOWN = {"vocabularies": ({"ntrex", "pud"}, {"compression_ratio", "premium", "roundtrip_exact"})}
-"""By study, the corpora and metrics whose numbers the pages of the leaderboard show."""
+STUDIES = ("vocabularies", "vocabularies_code", "equal_size-pud", "drift")
 
 
 def facts(results):
@@ -47,12 +41,6 @@ def publish(study, run):
     folder = SHELF / study
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(json.dumps(facts(results), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    shutil.copyfile(run / "report.md", folder / "tables.md")
-    if study in SHOWN:
-        corpora, metrics = SHOWN[study]
-        cells = [cell for cell in results.cells if cell.corpus in corpora and cell.metric in metrics]
-        rows = ([getattr(cell, name) for name in COLUMNS] for cell in cells if ": " not in cell.group)
-        (folder / "table.csv").write_text(csv_text(COLUMNS, rows), encoding="utf-8")
     sys.stdout.writelines(f"{line}\n" for line in changed_figures(folder / "README.md", results))
 
 

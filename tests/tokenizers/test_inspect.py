@@ -18,6 +18,8 @@ from tokbench_plugins.bpe.formats import Parts, write_ranks
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
+pytestmark = pytest.mark.usefixtures("no_process")
+
 BYTES = {bytes([i]): i for i in range(256)}
 
 

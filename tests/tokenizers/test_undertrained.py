@@ -13,6 +13,8 @@ from tokbench.inspect.tensor_file import stored_tensors
 from tokbench.inspect.undertrained import under_trained
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
+pytestmark = pytest.mark.usefixtures("no_process")
+
 WIDTH = 24
 PLANTED = [257, 261, 300]
 """Whole tokens that no step trained; beside them there is the byte 0x07."""

@@ -29,9 +29,9 @@ from tokbench.plugin import (
     decode_batch,
     doing,
     encode_batch,
+    metrics,
     vocab_size_of,
 )
-from tokbench.plugin import metrics as m
 from tokbench.results.cells import trained_on
 from tokbench_models.language_models.block import BitsPerByte, TrainedIds
 from tokbench_models.language_models.contract import (
@@ -90,7 +90,7 @@ def checkpoints_of(key: Key | None) -> Checkpoints:
 
 
 @dataclass(frozen=True)
-class FitModels(m.Job):
+class FitModels(metrics.Job):
     """Train the models of one tokenizer; the answer is a :class:`FittedModels`, a :class:`LostText`, or the failure."""
 
     family: str
@@ -184,9 +184,9 @@ def count_trained_ids(training: EncodedPart, scored: EncodedPart, n_ids: int) ->
     )
 
 
-def fit_models(context: m.StudyContext) -> m.Outcome:
+def fit_models(context: metrics.StudyContext) -> metrics.Outcome:
     """Measure every family of models on each of its corpora."""
-    outcome = m.Outcome(block=[])
+    outcome = metrics.Outcome(block=[])
     for family, options in context.plan.metrics:
         if family.study == STUDY:
             for corpus in context.plan.corpora_of(family):
@@ -195,7 +195,9 @@ def fit_models(context: m.StudyContext) -> m.Outcome:
 
 
 class _Models:
-    def __init__(self, context: m.StudyContext, family: m.MetricFamily, options: Options, corpus: str) -> None:
+    def __init__(
+        self, context: metrics.StudyContext, family: metrics.MetricFamily, options: Options, corpus: str
+    ) -> None:
         assert family.make is not None
         self._context = context
         self._plan = context.plan
@@ -207,13 +209,13 @@ class _Models:
         self._answers: dict[str, FittedModels | UnscoredText | Failure | None] = {}
         self._details = self._made_from()
 
-    def measure(self, outcome: m.Outcome) -> None:
+    def measure(self, outcome: metrics.Outcome) -> None:
         names = self._plan.names_on(self._corpus)
         asked = [tokenizer for tokenizer in self._context.tokenizers if tokenizer.name in names]
         ready = [each.name for each in asked if each.ready and each.name not in self._context.ended]
         self._answers = {name: self._context.stored([name], self._kept) for name in ready}
         missing = [name for name, answer in self._answers.items() if answer is None]
-        texts = m.Kept("model texts", self._details, self._family.name)
+        texts = metrics.Kept("model texts", self._details, self._family.name)
         sizes = self._context.stored([], texts)
         if missing or sizes is None:
             parts = attempt(self._parts)
@@ -227,9 +229,9 @@ class _Models:
         self._finish(asked, self._context.ended, sizes, outcome)
 
     @property
-    def _kept(self) -> m.Kept:
+    def _kept(self) -> metrics.Kept:
         counted = "training models: {} tokenizers x corpora"
-        return m.Kept("models", self._details, self._family.name, counted)
+        return metrics.Kept("models", self._details, self._family.name, counted)
 
     def _made_from(self) -> Key:
         places = [(self._plan.surveys[name], self._plan.corpora[name]) for name in (self._train, self._corpus)]
@@ -247,7 +249,7 @@ class _Models:
         keys = {name: self._context.key([name], self._kept) for name in names}
         jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name]) for name in names]
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
-        asked = m.AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
+        asked = metrics.AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
         self._answers.update((job.name, value) for job, value, _ in self._context.ask(asked))
 
     def _finish(
@@ -255,7 +257,7 @@ class _Models:
         asked: Sequence[RunTokenizer],
         ended: Mapping[str, Failure],
         sizes: PartSizes | Failure,
-        result: m.Outcome,
+        result: metrics.Outcome,
     ) -> None:
         seen = {tokenizer.name: self._seen(tokenizer, sizes) for tokenizer in asked}
         blocks = {tokenizer.name: _block(tokenizer, seen[tokenizer.name]) for tokenizer in asked}
@@ -267,7 +269,7 @@ class _Models:
         outcome = self._outcome(sound, blocks, sizes)
         values = {tokenizer.name: self._values(tokenizer.name, ended, sizes, outcome) for tokenizer in asked}
         for tokenizer in asked:
-            value, place = values[tokenizer.name], (self._corpus, m.WHOLE)
+            value, place = values[tokenizer.name], (self._corpus, metrics.WHOLE)
             known = value if isinstance(value, Failure) else plain_values(value)
             result.cells += [cell_of(tokenizer, place, one, known, seen[tokenizer.name]) for one in self._family.values]
         result.tracebacks |= tracebacks(value for value in values.values() if isinstance(value, Failure))
@@ -301,7 +303,7 @@ class _Models:
             lost, total = len(answer.documents), sizes.scored.documents
             first = sizes.origins[answer.documents[0]]
             reason = f"{lost:,} of {total:,} scored documents do not round-trip, first {first}"
-            return {metric.id: m.NotApplicable(reason) for metric in self._family.values}
+            return {metric.id: metrics.NotApplicable(reason) for metric in self._family.values}
         return outcome if isinstance(outcome, Failure) else outcome.values.get(name, {})
 
     def _described(

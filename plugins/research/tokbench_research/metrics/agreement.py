@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.measuring.token_counts import add_counts
-from tokbench.plugin import HasTokenBytes, Tokenizer
-from tokbench.plugin import metrics as m
+from tokbench.plugin import HasTokenBytes, Tokenizer, metrics
 from tokbench_research.document_sample import DocumentSample, hashes_of
 from tokbench_research.pairs import Numbers, pair_means
 
@@ -21,11 +20,11 @@ _LARGEST: Final = 1 << 20
 
 _NO_BYTES: Final = "a tokenizer of the pair does not list the bytes of its tokens"
 _MEAN: Final = "it is a mean over pairs of tokenizers"
-_ALONE: Final = m.NotApplicable("no other tokenizer to compare with")
+_ALONE: Final = metrics.NotApplicable("no other tokenizer to compare with")
 _BITS: Final = np.array([number.bit_count() for number in range(256)], dtype=np.int64)
 
 
-def _boundaries(encoded: m.EncodedShard) -> DocumentSample:
+def _boundaries(encoded: metrics.EncodedShard) -> DocumentSample:
     """Keep a bit for each byte, set where a token begins inside a document; marked where tokens could be aligned."""
     shard = encoded.shard
     starts = np.zeros(shard.total_bytes + 1, dtype=np.uint8)
@@ -49,7 +48,7 @@ class AgreementState(NamedTuple):
     """The smallest hashes of all tokens, rising; empty if unknown."""
 
     @classmethod
-    def of(cls, encoded: m.EncodedShard) -> AgreementState:
+    def of(cls, encoded: metrics.EncodedShard) -> AgreementState:
         tokenizer = encoded.tokenizer
         tokens, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         if isinstance(tokenizer, HasTokenBytes):
@@ -76,13 +75,13 @@ def _compared(one: AgreementState, other: AgreementState) -> Numbers:
     kept, n = both[one.boundaries.document], int(both.sum())
     bits, others = one.boundaries.data[kept], other.boundaries.data[kept]
     common, total = 2 * _BITS[bits & others].sum(), _BITS[bits].sum() + _BITS[others].sum()
-    f1 = m.Measured(float(common / total), n) if total else m.NotApplicable("there are no boundaries")
-    tokens: m.Measured | m.NotApplicable = m.NotApplicable(_NO_BYTES)
+    f1 = metrics.Measured(float(common / total), n) if total else metrics.NotApplicable("there are no boundaries")
+    tokens: metrics.Measured | metrics.NotApplicable = metrics.NotApplicable(_NO_BYTES)
     if len(one.tokens) and len(other.tokens):
-        tokens = m.Measured(shared_counts(one, other), n)
+        tokens = metrics.Measured(shared_counts(one, other), n)
     entries = sketched_jaccard(one.vocabulary, other.vocabulary)
-    large = m.NotApplicable(f"{_NO_BYTES}, or has more than {_LARGEST:,} of them")
-    vocabulary = large if entries is None else m.Measured(entries, n)
+    large = metrics.NotApplicable(f"{_NO_BYTES}, or has more than {_LARGEST:,} of them")
+    vocabulary = large if entries is None else metrics.Measured(entries, n)
     return {"boundary_agreement": f1, "token_overlap": tokens, "vocabulary_overlap": vocabulary}
 
 
@@ -114,34 +113,36 @@ def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> floa
     return float(both.mean())
 
 
-class AgreementMetric(m.SummedMetric):
+class AgreementMetric(metrics.SummedMetric):
     """The corpus metric."""
 
-    def map(self, encoded: m.EncodedShard) -> AgreementState:
+    def map(self, encoded: metrics.EncodedShard) -> AgreementState:
         return AgreementState.of(encoded)
 
-    def finish_corpus(self, states: m.CorpusStates) -> m.CorpusOutcome:
+    def finish_corpus(self, states: metrics.CorpusStates) -> metrics.CorpusOutcome:
         values: dict[tuple[str, str], Numbers] = {}
-        for group in [*states.groups, m.WHOLE]:
+        for group in [*states.groups, metrics.WHOLE]:
             known = {name: state for name in states.tokenizers if (state := states.merged(name, group))}
             means = pair_means(known, _compared)
             for name in states.tokenizers:
                 values[name, group] = {value.id: means.get(name, {}).get(value.id, _ALONE) for value in SPEC.values}
-        return m.CorpusOutcome(values)
+        return metrics.CorpusOutcome(values)
 
 
 _PAIRS: Final = (
     "The value of a tokenizer is the mean over the others of the run: with one other, as --only chooses, it is that of "
     "the pair."
 )
-_value = partial(m.Metric, direction="none", no_interval=_MEAN, needs=(HasTokenBytes,))
+_value = partial(metrics.Metric, direction="none", no_interval=_MEAN, needs=(HasTokenBytes,))
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="agreement",
     summary="how alike two tokenizers cut the same text, and the part of their vocabularies in common",
     text=AgreementMetric,
     values=(
-        _value("boundary_agreement", "share of boundaries", label="boundaries shared (F1)", needs=m.TOKEN_PLACES).means(
+        _value(
+            "boundary_agreement", "share of boundaries", label="boundaries shared (F1)", needs=metrics.TOKEN_PLACES
+        ).means(
             "mean over the other tokenizers of 2 × boundaries of both / (boundaries of one + boundaries of the other)",
             "Agreement of two tokenizers on where tokens end: 1 if they always cut at the same places, 0 if they never "
             "do. Boundaries are byte positions strictly inside documents. Only documents whose tokens could be aligned "

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Final
 
 from tokbench.inspect.tokens import TokenKind, list_tokens, script_of
-from tokbench.plugin import Tokenizer
-from tokbench.plugin import metrics as m
+from tokbench.plugin import Tokenizer, metrics
 
 KindCounts = Mapping[str, int]
 """The ids of each kind and of each script, by metric; empty for a vocabulary that is too large."""
@@ -40,7 +39,10 @@ def _kind_id(kind: TokenKind) -> str:
 
 
 _value = partial(
-    m.Metric, direction="none", whole=True, loss_cannot_help="it counts the ids of the vocabulary, whatever the text"
+    metrics.Metric,
+    direction="none",
+    whole=True,
+    loss_cannot_help="it counts the ids of the vocabulary, whatever the text",
 )
 
 VALUES: Final = (
@@ -68,10 +70,10 @@ VALUES: Final = (
 )
 
 
-class Composition(m.SummedMetric):
+class Composition(metrics.SummedMetric):
     """The corpus metric; a state is what one look at the vocabulary found, whatever the text."""
 
-    def map(self, encoded: m.EncodedShard) -> KindCounts:
+    def map(self, encoded: metrics.EncodedShard) -> KindCounts:
         return encoded.loaded.cached("kinds of tokens", _look)
 
     def merge(self, one: KindCounts, _: KindCounts) -> KindCounts:
@@ -80,9 +82,9 @@ class Composition(m.SummedMetric):
     def raw(self, _: KindCounts) -> None:
         return None
 
-    def finish_corpus(self, states: m.CorpusStates) -> m.CorpusOutcome:
+    def finish_corpus(self, states: metrics.CorpusStates) -> metrics.CorpusOutcome:
         found = {name: state for (name, _), state in states.states.items()}
-        return m.CorpusOutcome({(name, m.WHOLE): _values(state) for name, state in found.items()})
+        return metrics.CorpusOutcome({(name, metrics.WHOLE): _values(state) for name, state in found.items()})
 
 
 def _look(tokenizer: Tokenizer) -> KindCounts:
@@ -96,15 +98,17 @@ def _look(tokenizer: Tokenizer) -> KindCounts:
     return counts
 
 
-def _values(found: KindCounts) -> dict[str, m.Measured | m.NotApplicable]:
+def _values(found: KindCounts) -> dict[str, metrics.Measured | metrics.NotApplicable]:
     if not found:
-        reason = m.NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
+        reason = metrics.NotApplicable(f"a vocabulary of more than {_LARGEST:,} ids is not looked through")
         return {value.id: reason for value in VALUES}
     kinds, scripts = (sum(n for name, n in found.items() if name.startswith(start)) for start in ("kind_", "script_"))
-    values: dict[str, m.Measured | m.NotApplicable] = {}
+    values: dict[str, metrics.Measured | metrics.NotApplicable] = {}
     for metric in VALUES:
         of = kinds if metric.id.startswith("kind_") else scripts
-        values[metric.id] = m.Measured(found.get(metric.id, 0) / of, kinds) if of else m.NotApplicable("no id is text")
+        values[metric.id] = (
+            metrics.Measured(found.get(metric.id, 0) / of, kinds) if of else metrics.NotApplicable("no id is text")
+        )
     return values
 
 
@@ -118,7 +122,7 @@ def _script(text: str) -> str:
     return script if script in _SCRIPTS or script in _REST else "other"
 
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="composition",
     summary="what a vocabulary is made of: kinds of tokens, and scripts of their characters",
     text=Composition,

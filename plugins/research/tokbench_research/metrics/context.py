@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import metrics as m
-from tokbench.plugin import vocab_size_of
+from tokbench.plugin import metrics, vocab_size_of
 from tokbench_research.document_sample import SAMPLE, DocumentSample
 
 _LEAST: Final = 3
@@ -86,16 +85,16 @@ class ContextState(NamedTuple):
     vocab_size: int
     sample: DocumentSample
     """At most the first million ids of each document."""
-    windows: m.Sums
+    windows: metrics.Sums
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
         return ContextState(self.vocab_size, self.sample + other.sample, self.windows + other.windows)
 
 
-class ContextMetric(m.SummedMetric):
+class ContextMetric(metrics.SummedMetric):
     """The text metric."""
 
-    def map(self, encoded: m.EncodedShard) -> ContextState:
+    def map(self, encoded: metrics.EncodedShard) -> ContextState:
         vocab_size, offsets = vocab_size_of(encoded.tokenizer), encoded.offsets
         small = encoded.ids.astype(np.min_scalar_type(vocab_size - 1))
 
@@ -105,7 +104,7 @@ class ContextMetric(m.SummedMetric):
         everything = np.ones(len(encoded.shard), dtype=np.bool_)
         return ContextState(vocab_size, DocumentSample.of(encoded.shard, everything, ids), self._windows(encoded))
 
-    def _windows(self, encoded: m.EncodedShard) -> m.Sums:
+    def _windows(self, encoded: metrics.EncodedShard) -> metrics.Sums:
         kinds, tokens = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
         for k in np.flatnonzero(encoded.tokens >= _WINDOW).tolist():
             ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]
@@ -113,22 +112,22 @@ class ContextMetric(m.SummedMetric):
             kinds[k] = sum(len(np.unique(ids[start : start + _WINDOW])) for start in starts)
             tokens[k] = _WINDOW * len(starts)
         with_window = (encoded.tokens >= _WINDOW).astype(np.int64)
-        return m.Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
+        return metrics.Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
 
-    def finish(self, state: ContextState) -> Mapping[str, m.Measured | m.NotApplicable]:
+    def finish(self, state: ContextState) -> Mapping[str, metrics.Measured | metrics.NotApplicable]:
         pairs = SuccessorCounts.of(state.sample, state.vocab_size)
         entropy, variety, documents = pairs.successor_entropy(), pairs.accessor_variety(), len(state.sample.hashes)
-        lacking = m.NotApplicable(f"no id occurs {_LEAST} times before another")
-        alone = m.NotApplicable("no document has two tokens")
-        values: dict[str, m.Measured | m.NotApplicable] = {
-            "bigram_entropy": lacking if entropy is None else m.Measured(entropy, documents),
-            "accessor_variety": alone if variety is None else m.Measured(variety, documents),
+        lacking = metrics.NotApplicable(f"no id occurs {_LEAST} times before another")
+        alone = metrics.NotApplicable("no document has two tokens")
+        values: dict[str, metrics.Measured | metrics.NotApplicable] = {
+            "bigram_entropy": lacking if entropy is None else metrics.Measured(entropy, documents),
+            "accessor_variety": alone if variety is None else metrics.Measured(variety, documents),
         }
-        return values | m.declared(SPEC.values, state.windows)
+        return values | metrics.declared(SPEC.values, state.windows)
 
 
-_BASIS: Final = m.Basis("documents", f"no document has {_WINDOW:,} tokens")
-_value = partial(m.Metric, direction="none", no_interval=m.DEPENDS_ON_AMOUNT)
+_BASIS: Final = metrics.Basis("documents", f"no document has {_WINDOW:,} tokens")
+_value = partial(metrics.Metric, direction="none", no_interval=metrics.DEPENDS_ON_AMOUNT)
 
 _EVEN: Final = (
     "0 if every context has one successor, 1 if all its successors are equally frequent (Poelman and others 2025). "
@@ -136,7 +135,7 @@ _EVEN: Final = (
     "text has few frequent contexts; of more than 1 MB of a group, documents are drawn by hash."
 )
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="context",
     summary="entropy of what follows a token, accessor variety, moving type-token ratio",
     text=ContextMetric,
@@ -150,7 +149,7 @@ SPEC: Final = m.MetricFamily(
             "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
             "have few, words have many. It grows with the amount of text, up to 1 MB of a group.",
         ),
-        m.Metric(
+        metrics.Metric(
             "mattr", "share of tokens", "none", of=("kinds", "tokens"), label="moving type-token ratio", basis=_BASIS
         ).means(
             "Σ over windows of distinct ids / Σ over windows of tokens; windows of 2,000 tokens, one every 1,000",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.measuring.word_units import WordOptions
-from tokbench.plugin import metrics as m
+from tokbench.plugin import metrics
 from tokbench.statistics.quantiles import median_interval
 
 if TYPE_CHECKING:
@@ -56,39 +56,39 @@ class DocumentRows(NamedTuple):
         return {"documents": len(columns["keys"]), "word_unit": self.word_unit, "rows": columns}
 
 
-class DocumentTable(m.SummedMetric):
+class DocumentTable(metrics.SummedMetric):
     """The text metric."""
 
     _options: WordOptions
 
-    def map(self, encoded: m.EncodedShard) -> DocumentRows:
+    def map(self, encoded: metrics.EncodedShard) -> DocumentRows:
         shard = encoded.shard
-        unit, words, lacking = m.word_counts_of(self._options, shard)
+        unit, words, lacking = metrics.word_counts_of(self._options, shard)
         back = encoded.exact.astype(np.int64)
         columns = Columns(shard.keys, shard.n_bytes, shard.n_chars, words, encoded.tokens, back)
         return DocumentRows("" if lacking else unit, ((shard.first, columns),))
 
-    def finish(self, state: DocumentRows) -> Mapping[str, m.Measured | m.NotApplicable]:
+    def finish(self, state: DocumentRows) -> Mapping[str, metrics.Measured | metrics.NotApplicable]:
         columns = state.columns()
         some = columns.tokens > 0
         if not some.any():
-            return {"median_compression": m.NotApplicable("no document has tokens")}
+            return {"median_compression": metrics.NotApplicable("no document has tokens")}
         ratios = columns.bytes[some] / columns.tokens[some]
         ends = median_interval(ratios)
         return {
-            "median_compression": m.Measured(
+            "median_compression": metrics.Measured(
                 float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason
             )
         }
 
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="documents",
     summary="bytes, characters, words and tokens of each document and whether it round-trips, in documents.csv",
     text=DocumentTable,
     options=WordOptions,
     values=(
-        m.Metric("median_compression", "bytes/token", "higher", label="median document").means(
+        metrics.Metric("median_compression", "bytes/token", "higher", label="median document").means(
             "median over documents x of bytes of x / tokens of x",
             "Compression of the median document: long documents count no more than short ones. The interval comes "
             "from the sign test. documents.csv has every document.",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.words.gold import GoldWords
 from tokbench.measuring.word_units import NO_GOLD, unknown_tokens
-from tokbench.plugin import metrics as m
+from tokbench.plugin import metrics
 
 _NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows with 'segments'"
 
@@ -23,7 +23,7 @@ _SCORED_HITS: Final = "morpheme boundaries of words that are cut, at token bound
 class Boundaries(NamedTuple):
     """Sums, and the kinds of boundaries that people marked."""
 
-    sums: m.Sums
+    sums: metrics.Sums
     words: bool
     morphemes: bool
 
@@ -40,12 +40,12 @@ class BoundaryCounts(NamedTuple):
 
     @classmethod
     def of(
-        cls, shard: m.Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]
+        cls, shard: metrics.Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]
     ) -> BoundaryCounts:
         """Count distinct positions by document, which ``limits`` separate."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-            return m.count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
+            return metrics.count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
 
         return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
 
@@ -61,7 +61,7 @@ class BoundaryCounts(NamedTuple):
 
 
 def word_boundaries(
-    shard: m.Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+    shard: metrics.Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> BoundaryCounts:
     """Count boundaries in bytes that are not white space: the side of a space does not matter."""
     ink = shard.ink_before
@@ -72,7 +72,11 @@ def word_boundaries(
 
 
 def morpheme_boundaries(
-    shard: m.Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+    shard: metrics.Shard,
+    gold: GoldWords,
+    morphemes: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    aligned: NDArray[np.bool_],
 ) -> BoundaryCounts:
     """Count the boundaries of tokens and of gold morphemes inside gold words."""
     words = gold.words
@@ -87,7 +91,11 @@ def morpheme_boundaries(
 
 
 def morphscore_columns(
-    shard: m.Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+    shard: metrics.Shard,
+    gold: GoldWords,
+    morphemes: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    aligned: NDArray[np.bool_],
 ) -> dict[str, NDArray[np.int64]]:
     """Count by document the gold boundaries of words that are cut, and those where tokens meet."""
     cuts = np.unique(ends)
@@ -98,21 +106,21 @@ def morphscore_columns(
     counted = aligned[document] & cut[word]
     hits = counted & np.isin(morphemes, cuts)
     return {
-        _SCORED: m.count_by_document(shard, document[counted]),
-        _SCORED_HITS: m.count_by_document(shard, document[hits]),
+        _SCORED: metrics.count_by_document(shard, document[counted]),
+        _SCORED_HITS: metrics.count_by_document(shard, document[hits]),
     }
 
 
-class Morphology(m.SummedMetric):
+class Morphology(metrics.SummedMetric):
     """The text metric."""
 
-    def map(self, encoded: m.EncodedShard) -> Boundaries:
+    def map(self, encoded: metrics.EncodedShard) -> Boundaries:
         """Leave out unaligned documents and those with unknown tokens."""
         shard, gold = encoded.shard, encoded.shard.gold
-        ends, aligned = m.token_ends(encoded)
+        ends, aligned = metrics.token_ends(encoded)
         # Where the unknown token swallows a phrase it has the best of boundaries.
         documents = np.repeat(np.arange(len(shard)), encoded.tokens)
-        known = m.count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
+        known = metrics.count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
         ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
         nothing = np.zeros(len(shard), dtype=np.int64)
         words = morphemes = BoundaryCounts(nothing, nothing, nothing)
@@ -124,20 +132,20 @@ class Morphology(m.SummedMetric):
             scored = morphscore_columns(shard, gold, gold.morphemes, ends, aligned)
         columns = {**words.columns("word"), **morphemes.columns("morpheme"), **scored}
         columns["aligned"] = aligned.astype(np.int64)
-        return Boundaries(m.Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
+        return Boundaries(metrics.Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
 
-    def finish(self, state: Boundaries) -> Mapping[str, m.Measured | m.NotApplicable]:
+    def finish(self, state: Boundaries) -> Mapping[str, metrics.Measured | metrics.NotApplicable]:
         aligned = int(state.sums.columns["aligned"].sum())
 
-        def lacking(metric: m.Metric) -> str:
+        def lacking(metric: metrics.Metric) -> str:
             if not state.words:
                 return NO_GOLD
             if not state.morphemes and metric not in _OF_WORDS:
                 return _NO_MORPHEMES
-            return "" if aligned else f"{m.NOT_ALIGNED}, or each has an unknown token"
+            return "" if aligned else f"{metrics.NOT_ALIGNED}, or each has an unknown token"
 
         return {
-            metric.id: m.NotApplicable(reason)
+            metric.id: metrics.NotApplicable(reason)
             if (reason := lacking(metric))
             else state.sums.share(*metric.of, n=aligned)
             for metric in SPEC.values
@@ -157,10 +165,10 @@ _MORPHEMES: Final = (
 )
 
 
-_metric = partial(m.Metric, unit="share of boundaries", direction="higher", needs=m.TOKEN_PLACES)
+_metric = partial(metrics.Metric, unit="share of boundaries", direction="higher", needs=metrics.TOKEN_PLACES)
 
 
-def _specs(kind: str, inside: str, says: str) -> tuple[m.Metric, ...]:
+def _specs(kind: str, inside: str, says: str) -> tuple[metrics.Metric, ...]:
     formulas = {
         "precision": (
             ("hits", "token_boundaries"),
@@ -194,7 +202,7 @@ _MORPHSCORE: Final = _metric("morph_score", of=(_SCORED_HITS, _SCORED), label="M
     f"alone. {_ALIGNED}",
 )
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="morphology",
     summary="precision, recall and F1 of token boundaries against gold words and gold morphemes",
     text=Morphology,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.plugin import metrics as m
+from tokbench.plugin import metrics
 
 LONGEST: Final = 12
 _LENGTHS: Final = (3, 4)
@@ -20,7 +20,7 @@ _LENGTHS: Final = (3, 4)
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
-_BASIS: Final = m.Basis("documents laid out", m.NOT_ALIGNED)
+_BASIS: Final = metrics.Basis("documents laid out", metrics.NOT_ALIGNED)
 
 
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
@@ -41,7 +41,7 @@ _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST 
 class NumbersState(NamedTuple):
     """The state of a group."""
 
-    sums: m.Sums
+    sums: metrics.Sums
     patterns: Counter[tuple[int, int, int]]
     """By length, pattern of cuts, jackknife group."""
 
@@ -74,7 +74,7 @@ def _count(
     return Counter(dict(zip(kinds, counts[places].tolist(), strict=True)))
 
 
-_value = partial(m.Metric, needs=m.TOKEN_PLACES, basis=_BASIS)
+_value = partial(metrics.Metric, needs=metrics.TOKEN_PLACES, basis=_BASIS)
 
 _RUNS: Final = "A run is 1 to 12 consecutive ASCII digits; longer ones are left out."
 _LONG: Final = "runs of more than three digits"
@@ -122,50 +122,50 @@ VALUES: Final = (
 )
 
 
-class Numbers(m.SummedMetric):
+class Numbers(metrics.SummedMetric):
     """The text metric."""
 
-    def map(self, encoded: m.EncodedShard) -> NumbersState:
+    def map(self, encoded: metrics.EncodedShard) -> NumbersState:
         """Leave out unaligned documents."""
-        runs = encoded.shard.cached("digits", lambda: m.find_spans(encoded.shard, _RUN))
+        runs = encoded.shard.cached("digits", lambda: metrics.find_spans(encoded.shard, _RUN))
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
-        lengths, cut = runs.ends - runs.starts, m.cut_patterns(encoded, runs)
+        lengths, cut = runs.ends - runs.starts, metrics.cut_patterns(encoded, runs)
         tokens = _BITS[cut] + 1
         columns: dict[str, NDArray[Any]] = {_BASIS.column: encoded.token_ends.aligned.astype(np.int64)}
         for length in _LENGTHS:
-            columns[f"runs of {length} digits"] = m.sum_by_document(encoded, runs, lengths == length)
-            columns[f"tokens of {length}"] = m.sum_by_document(encoded, runs, tokens * (lengths == length))
+            columns[f"runs of {length} digits"] = metrics.sum_by_document(encoded, runs, lengths == length)
+            columns[f"tokens of {length}"] = metrics.sum_by_document(encoded, runs, tokens * (lengths == length))
         long = lengths > _GROUP
-        columns[_LONG] = m.sum_by_document(encoded, runs, long)
+        columns[_LONG] = metrics.sum_by_document(encoded, runs, long)
         for name, aims in _AIMS.items():
-            columns[name] = m.sum_by_document(encoded, runs, long & (cut == aims[lengths]))
-        columns[_PLACES] = m.sum_by_document(encoded, runs, long * (lengths - 1))
+            columns[name] = metrics.sum_by_document(encoded, runs, long & (cut == aims[lengths]))
+        columns[_PLACES] = metrics.sum_by_document(encoded, runs, long * (lengths - 1))
         aim = _AIMS["right_triples"][lengths]
-        columns["double hits"] = m.sum_by_document(encoded, runs, (lengths > 1) * 2 * _BITS[cut & aim])
-        columns["cuts and aims"] = m.sum_by_document(encoded, runs, (lengths > 1) * (_BITS[cut] + _BITS[aim]))
-        columns["amiss"] = m.sum_by_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
+        columns["double hits"] = metrics.sum_by_document(encoded, runs, (lengths > 1) * 2 * _BITS[cut & aim])
+        columns["cuts and aims"] = metrics.sum_by_document(encoded, runs, (lengths > 1) * (_BITS[cut] + _BITS[aim]))
+        columns["amiss"] = metrics.sum_by_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
         return NumbersState(
-            m.Sums.of(encoded.shard, **columns), _count(lengths, cut, encoded.shard.buckets[runs.documents])
+            metrics.Sums.of(encoded.shard, **columns), _count(lengths, cut, encoded.shard.buckets[runs.documents])
         )
 
-    def finish(self, state: NumbersState) -> Mapping[str, m.Measured | m.NotApplicable]:
+    def finish(self, state: NumbersState) -> Mapping[str, metrics.Measured | metrics.NotApplicable]:
         documents = int(state.sums.columns[_BASIS.column].sum())
         if not documents:
-            return {value.id: m.NotApplicable(m.NOT_ALIGNED) for value in VALUES}
-        return m.declared(VALUES, state.sums) | {"digits_consistency": _consistency(state, documents)}
+            return {value.id: metrics.NotApplicable(metrics.NOT_ALIGNED) for value in VALUES}
+        return metrics.declared(VALUES, state.sums) | {"digits_consistency": _consistency(state, documents)}
 
 
-def _consistency(state: NumbersState, documents: int) -> m.Measured | m.NotApplicable:
+def _consistency(state: NumbersState, documents: int) -> metrics.Measured | metrics.NotApplicable:
     by_length = [counts for counts in map(state.counts, range(2, LONGEST + 1)) if counts]
     if not by_length:
-        return m.NotApplicable("no runs of 2 digits and more")
+        return metrics.NotApplicable("no runs of 2 digits and more")
     # Of patterns that are as frequent the first, in whatever order shards were merged.
     alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in by_length], axis=0)
     runs = np.sum([count for counts in by_length for count in counts.values()], axis=0)
-    return m.Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
+    return metrics.Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
 
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="numbers",
     summary="how runs of digits are cut: tokens, consistency, groups of three",
     text=Numbers,

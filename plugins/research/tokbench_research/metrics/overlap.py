@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.plugin import metrics as m
+from tokbench.plugin import metrics
 from tokbench_research.pairs import Numbers, pair_means
 
 _ALONE: Final = (
@@ -49,7 +49,7 @@ class GroupIds(NamedTuple):
     halves: NDArray[np.float64]
 
     @classmethod
-    def of(cls, state: m.TokenCounts) -> GroupIds:
+    def of(cls, state: metrics.TokenCounts) -> GroupIds:
         table = state.joined()
         every, buckets = np.divmod(table.keys.astype(np.int64), BUCKETS)
         ids, entry = np.unique(every, return_inverse=True)
@@ -68,40 +68,43 @@ def _compared(one: GroupIds, other: GroupIds, documents: int) -> Numbers:
     shared = len(at_one) / (len(one.ids) + len(other.ids) - len(at_one))
     counts = one.halves.sum(axis=0), other.halves.sum(axis=0)
     divergence = jensen_shannon(counts[0][at_one], counts[1][at_other], counts[0].sum(), counts[1].sum())
-    return {"language_divergence": m.Measured(divergence, documents), "shared_ids": m.Measured(shared, documents)}
+    return {
+        "language_divergence": metrics.Measured(divergence, documents),
+        "shared_ids": metrics.Measured(shared, documents),
+    }
 
 
-class OverlapMetric(m.SummedMetric):
+class OverlapMetric(metrics.SummedMetric):
     """The corpus metric."""
 
-    def map(self, encoded: m.EncodedShard) -> m.TokenCounts:
-        return m.TokenCounts.of(encoded)
+    def map(self, encoded: metrics.EncodedShard) -> metrics.TokenCounts:
+        return metrics.TokenCounts.of(encoded)
 
-    def finish_corpus(self, states: m.CorpusStates) -> m.CorpusOutcome:
+    def finish_corpus(self, states: metrics.CorpusStates) -> metrics.CorpusOutcome:
         values: dict[tuple[str, str], Numbers] = {}
         for name in states.tokenizers:
             known = {group: states.states[name, group] for group in states.groups if (name, group) in states.states}
             groups = {group: GroupIds.of(state) for group, state in known.items() if len(state.joined().counts)}
-            for group in [*states.groups, m.WHOLE]:
-                reason = _ALONE if group in (m.WHOLE, *groups) else f"{group} has no tokens"
-                values[name, group] = {value.id: m.NotApplicable(reason) for value in SPEC.values}
+            for group in [*states.groups, metrics.WHOLE]:
+                reason = _ALONE if group in (metrics.WHOLE, *groups) else f"{group} has no tokens"
+                values[name, group] = {value.id: metrics.NotApplicable(reason) for value in SPEC.values}
             if len(groups) > 1:
                 documents = sum(group.documents for group in groups.values())
                 means = pair_means(groups, partial(_compared, documents=documents))
                 values |= {(name, group): {**means[group], **_alone(groups, group, documents)} for group in means}
-        return m.CorpusOutcome(values)
+        return metrics.CorpusOutcome(values)
 
 
 def _alone(groups: Mapping[str, GroupIds], group: str, documents: int) -> Numbers:
     """Return what is not of pairs: the noise, and the groups of an id."""
-    some = list(groups.values()) if group == m.WHOLE else [groups[group]]
+    some = list(groups.values()) if group == metrics.WHOLE else [groups[group]]
     noises = [noise for each in some if (noise := each.noise()) is not None]
     ids, spread = np.unique(np.concatenate([each.ids for each in groups.values()]), return_counts=True)
-    spread = spread if group == m.WHOLE else spread[np.searchsorted(ids, groups[group].ids)]
-    halved = m.NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups")
+    spread = spread if group == metrics.WHOLE else spread[np.searchsorted(ids, groups[group].ids)]
+    halved = metrics.NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups")
     return {
-        "language_divergence_noise": m.Measured(sum(noises) / len(noises), documents) if noises else halved,
-        "groups_per_id": m.Measured(float(spread.mean()), documents),
+        "language_divergence_noise": metrics.Measured(sum(noises) / len(noises), documents) if noises else halved,
+        "groups_per_id": metrics.Measured(float(spread.mean()), documents),
     }
 
 
@@ -110,37 +113,37 @@ _PAIRS: Final = (
     "groups it is that of the pair."
 )
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="overlap",
     summary="which groups share a vocabulary: divergence of their tokens, shared ids, groups per id",
     text=OverlapMetric,
     values=(
-        m.Metric("language_divergence", "bits", "none", label="divergence from others", no_interval=_MEAN).means(
+        metrics.Metric("language_divergence", "bits", "none", label="divergence from others", no_interval=_MEAN).means(
             "mean over pairs of groups of H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids, H in bits",
             "Jensen-Shannon divergence (Lin 1991) of the tokens of two groups: 0 if they use the same ids equally "
             "often, 1 if they have no id in common. Little text makes it larger, as rare ids are in one of two samples "
             f"by chance; language_divergence_noise says by how much. {_PAIRS}",
         ),
-        m.Metric(
+        metrics.Metric(
             "language_divergence_noise",
             "bits",
             "none",
             label="divergence from itself",
-            no_interval=m.DEPENDS_ON_AMOUNT,
+            no_interval=metrics.DEPENDS_ON_AMOUNT,
         ).means(
             "H((p + q) / 2) - (H(p) + H(q)) / 2, p and q the shares of ids in two halves of the documents",
             "Jensen-Shannon divergence of two halves of one group, drawn by the hash of the documents: 0 with "
             "unlimited text. Two groups that do not diverge by more may be samples of one. Halves have half the text, "
             "so it is rather too high.",
         ),
-        m.Metric(
-            "shared_ids", "share of ids", "none", label="ids shared with others", no_interval=m.DEPENDS_ON_AMOUNT
+        metrics.Metric(
+            "shared_ids", "share of ids", "none", label="ids shared with others", no_interval=metrics.DEPENDS_ON_AMOUNT
         ).means(
             "mean over pairs of groups of ids in both / ids in either",
             f"Share of the ids of two groups that both use, often or once; it grows with the text. {_PAIRS}",
         ),
-        m.Metric(
-            "groups_per_id", "groups/id", "none", label="groups an id serves", no_interval=m.DEPENDS_ON_AMOUNT
+        metrics.Metric(
+            "groups_per_id", "groups/id", "none", label="groups an id serves", no_interval=metrics.DEPENDS_ON_AMOUNT
         ).means(
             "Σ over ids in the text of groups in which the id occurs / ids in the text",
             "Groups in which an id occurs, from 1 to all of them, as a mean over the ids that the group or the corpus "

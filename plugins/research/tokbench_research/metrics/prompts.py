@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import HasTokenBytes, decode_batch, from_lists
-from tokbench.plugin import metrics as m
+from tokbench.plugin import HasTokenBytes, decode_batch, from_lists, metrics
 from tokbench_research import Counts, encoded_again
 
 _TWO: Final = 2
@@ -45,12 +44,12 @@ def random_cuts(texts: Sequence[str]) -> list[PromptCut]:
     return drawn
 
 
-def count_prompts(encoded: m.EncodedShard, _: object) -> Counts:
+def count_prompts(encoded: metrics.EncodedShard, _: object) -> Counts:
     """Count by document what its prompt, its stream, and ids drawn from it show."""
     return {**_prompts(encoded), **_stream(encoded), **_drawn(encoded)}
 
 
-def _prompts(encoded: m.EncodedShard) -> dict[str, NDArray[np.int64]]:
+def _prompts(encoded: metrics.EncodedShard) -> dict[str, NDArray[np.int64]]:
     texts, count = encoded.shard.texts, len(encoded.shard)
     cuts = random_cuts(texts)
     prompts = encoded_again(encoded.tokenizer, [texts[cut.document][: cut.characters] for cut in cuts])
@@ -71,7 +70,7 @@ def _prompts(encoded: m.EncodedShard) -> dict[str, NDArray[np.int64]]:
     return sums
 
 
-def _drawn(encoded: m.EncodedShard) -> dict[str, NDArray[np.int64]]:
+def _drawn(encoded: metrics.EncodedShard) -> dict[str, NDArray[np.int64]]:
     drawn: list[list[int]] = []
     documents = np.flatnonzero(encoded.tokens)
     for k in documents.tolist():
@@ -93,19 +92,19 @@ def _shared(prompt: NDArray[np.uint32], whole: NDArray[np.uint32]) -> int:
     return int(different[0]) if len(different) else most
 
 
-def _ends_by_document(encoded: m.EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    ends, aligned = m.token_ends(encoded)
+def _ends_by_document(encoded: metrics.EncodedShard) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    ends, aligned = metrics.token_ends(encoded)
     laid = np.where(aligned, encoded.tokens, 0)
     return ends, aligned, np.cumsum(laid) - laid
 
 
-def _stream(encoded: m.EncodedShard) -> dict[str, NDArray[np.int64]]:
+def _stream(encoded: metrics.EncodedShard) -> dict[str, NDArray[np.int64]]:
     """Count tokens, and after which the text is UTF-8, of documents that round-trip."""
     shard, count = encoded.shard, len(encoded.shard)
     ends, aligned, _ = _ends_by_document(encoded)
     streamed = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
     documents = np.repeat(np.flatnonzero(aligned), encoded.tokens[aligned])
-    inside = np.append((m.shard_bytes(shard) & 0xC0) == 0x80, False)[ends] & streamed[documents]  # noqa: PLR2004 - 10xxxxxx
+    inside = np.append((metrics.shard_bytes(shard) & 0xC0) == 0x80, False)[ends] & streamed[documents]  # noqa: PLR2004 - 10xxxxxx
     inner = np.bincount(documents[inside], minlength=count)
     positions = np.where(streamed, encoded.tokens, 0)
     return {
@@ -122,9 +121,9 @@ _HEALING: Final = (
     "Design: Prompt Boundaries and Token Healing, 2023)."
 )
 
-_LAID: Final = m.Basis("laid_prompts", m.NOT_ALIGNED)
-_BASIS: Final = m.Basis("streamed", "no document round-trips")
-_stream_metric = partial(m.Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
+_LAID: Final = metrics.Basis("laid_prompts", metrics.NOT_ALIGNED)
+_BASIS: Final = metrics.Basis("streamed", "no document round-trips")
+_stream_metric = partial(metrics.Metric, direction="lower", needs=(HasTokenBytes,), basis=_BASIS)
 _STREAMED: Final = (
     _stream_metric("stream_partial", "share of tokens", of=("partial_positions", "positions")).means(
         "tokens that end inside the bytes of a code point / tokens",
@@ -138,25 +137,25 @@ _STREAMED: Final = (
     ),
 )
 
-SPEC: Final = m.counted(
+SPEC: Final = metrics.counted(
     "prompts",
     "prompts that end in the middle (token healing), streams that are not valid UTF-8, ids that no text produces",
     count_prompts,
-    m.Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
+    metrics.Metric("prompt_broken", "share of prompts", "lower", of=("broken_prompts", "prompts")).means(
         "prompts whose ids are not the first ids of the document / prompts",
         f"{_CUT} The share of prompts whose tokens the document does not begin with, so that the text cannot go on as "
         "in training.",
     ),
-    m.Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
+    metrics.Metric("prompt_tokens_back", "tokens/prompt", "lower", of=("tokens_back", "prompts")).means(
         "Σ tokens after the ids that prompt and document begin with / prompts",
         f"{_CUT} The tokens that must be removed before the text can go on. {_HEALING}",
     ),
-    m.Metric(
+    metrics.Metric(
         "prompt_bytes_back",
         "bytes/prompt",
         "lower",
         of=("bytes_back", "laid_prompts"),
-        needs=m.TOKEN_PLACES,
+        needs=metrics.TOKEN_PLACES,
         basis=_LAID,
     ).means(
         "Σ bytes of the prompt after the end of the last shared token / prompts",
@@ -164,7 +163,7 @@ SPEC: Final = m.counted(
         "document end.",
     ),
     *_STREAMED,
-    m.Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
+    metrics.Metric("canonical_ids", "share of sequences", "higher", of=("canonical", "sequences")).means(
         "sequences for which encode(decode(ids)) = ids / sequences of ids drawn from the document's own",
         "The share of random sequences of ids that encoding could produce. From each document a few ids are drawn at "
         "random, with replacement. A model, too, may write ids that no text produces (Vieira et al., Language Models "

@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import HasSpecialTokens
-from tokbench.plugin import metrics as m
+from tokbench.plugin import HasSpecialTokens, metrics
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
 from tokbench.tokenizers.contract import EncodesWithSpecial
 from tokbench_research.probes.count import COUNTS, ways_of_dates
@@ -18,10 +17,10 @@ from tokbench_research.probes.count import COUNTS, ways_of_dates
 _WAYS: Final = "probe_dates_alike"
 
 
-def _probe(group: str, name: str, unit: str, direction: Any, of: str, **more: Any) -> m.Metric:
+def _probe(group: str, name: str, unit: str, direction: Any, of: str, **more: Any) -> metrics.Metric:
     """Make a metric of a group: ``of`` names two of its columns; one of another group has that group before a colon."""
     columns = (part if ":" in part else f"{group}: {part}" for part in of.split(" / "))
-    return m.Metric(name, unit, direction, of=tuple(columns), whole=True, **more)
+    return metrics.Metric(name, unit, direction, of=tuple(columns), whole=True, **more)
 
 
 _FORMATS: Final = {
@@ -48,11 +47,15 @@ VALUES: Final = (
         "Σ tokens of the reversed words / Σ tokens of the words: strawberry, lollipop, responsibilities",
         "Tokens needed to write a word backwards, per token of the word.",
     ),
-    _probe("spelled", "probe_spelling", "share of letters", "higher", "alone / letters", needs=m.TOKEN_PLACES).means(
+    _probe(
+        "spelled", "probe_spelling", "share of letters", "higher", "alone / letters", needs=metrics.TOKEN_PLACES
+    ).means(
         "letters that are the only letter of their token / letters, in the words spelled with hyphens",
         "Whether letters are separate tokens in a word that is spelled out; a hyphen may share the token.",
     ),
-    _probe("sums", "probe_operands_alike", "share of sums", "higher", "alike / laid out", needs=m.TOKEN_PLACES).means(
+    _probe(
+        "sums", "probe_operands_alike", "share of sums", "higher", "alike / laid out", needs=metrics.TOKEN_PLACES
+    ).means(
         "sums with both operands cut at the same places / sums",
         "How often the operands of a sum, of the same length, are cut alike. Sums are learnt column by column, which "
         "is hard where 1234 is one token and 5678 is 56|78.",
@@ -60,7 +63,7 @@ VALUES: Final = (
     _probe("dates", "probe_dates", "tokens/date", "lower", "tokens / texts").means(
         "Σ tokens / dates", "Tokens of a date, in four formats."
     ),
-    m.Metric(_WAYS, "share of dates", "higher", whole=True, needs=m.TOKEN_PLACES).means(
+    metrics.Metric(_WAYS, "share of dates", "higher", whole=True, needs=metrics.TOKEN_PLACES).means(
         "dates such as 2024-02-29 cut in the most frequent way / such dates",
         "Share of the dates of one format that are cut in the most frequent way.",
     ),
@@ -125,51 +128,57 @@ _GROUPS: Final = {column.partition(":")[0] for column in _COLUMNS}
 class ProbeState(NamedTuple):
     """Sums, and how often dates of one format are cut in each way."""
 
-    sums: m.Sums
+    sums: metrics.Sums
     ways: Counter[int]
 
     def __add__(self, other: ProbeState) -> ProbeState:  # type: ignore[override]
         return ProbeState(self.sums + other.sums, self.ways + other.ways)
 
 
-class Probes(m.SummedMetric):
+class Probes(metrics.SummedMetric):
     """The corpus metric."""
 
-    def map(self, encoded: m.EncodedShard) -> ProbeState:
+    def map(self, encoded: metrics.EncodedShard) -> ProbeState:
         group, size = encoded.shard.group, len(encoded.shard)
         counts: dict[str, NDArray[Any]] = dict.fromkeys(_COLUMNS, np.zeros(size, dtype=np.int64))
         if group in _GROUPS:
             own = {"texts": np.ones(size), "tokens": encoded.tokens, "bytes": encoded.shard.n_bytes}
             own = {**own, **COUNTS[group](encoded)} if group in COUNTS else own
             counts |= {name: own[name.partition(": ")[2]] for name in _COLUMNS if name.partition(": ")[0] == group}
-        return ProbeState(m.Sums.of(encoded.shard, **counts), ways_of_dates(encoded) if group == "dates" else Counter())
+        return ProbeState(
+            metrics.Sums.of(encoded.shard, **counts), ways_of_dates(encoded) if group == "dates" else Counter()
+        )
 
-    def finish_corpus(self, states: m.CorpusStates) -> m.CorpusOutcome:
-        known = {name: states.merged(name, m.WHOLE) for name in states.tokenizers}
-        return m.CorpusOutcome({(name, m.WHOLE): _values(state) for name, state in known.items() if state})
+    def finish_corpus(self, states: metrics.CorpusStates) -> metrics.CorpusOutcome:
+        known = {name: states.merged(name, metrics.WHOLE) for name in states.tokenizers}
+        return metrics.CorpusOutcome({(name, metrics.WHOLE): _values(state) for name, state in known.items() if state})
 
 
-def _values(state: ProbeState) -> Mapping[str, m.Measured | m.NotApplicable]:
+def _values(state: ProbeState) -> Mapping[str, metrics.Measured | metrics.NotApplicable]:
     totals = {name: float(column.sum()) for name, column in state.sums.columns.items()}
     values = {metric.id: _value(metric, totals) for metric in VALUES if metric.of}
     dates = state.ways.total()
-    alike = m.Measured(max(state.ways.values()) / dates, dates) if dates else m.NotApplicable("no date is laid out")
+    alike = (
+        metrics.Measured(max(state.ways.values()) / dates, dates)
+        if dates
+        else metrics.NotApplicable("no date is laid out")
+    )
     return values | {_WAYS: alike}
 
 
-def _value(metric: m.Metric, totals: Mapping[str, float]) -> m.Measured | m.NotApplicable:
+def _value(metric: metrics.Metric, totals: Mapping[str, float]) -> metrics.Measured | metrics.NotApplicable:
     group = metric.of[0].partition(":")[0]
     texts, below = totals[f"{group}: texts"], totals[metric.of[1]]
     if not texts:
-        return m.NotApplicable(f"the corpus has no group {group!r} of probes; its source may be 'probes'")
+        return metrics.NotApplicable(f"the corpus has no group {group!r} of probes; its source may be 'probes'")
     return (
-        m.Measured(totals[metric.of[0]] / below, int(texts))
+        metrics.Measured(totals[metric.of[0]] / below, int(texts))
         if below
-        else m.NotApplicable(f"there is no {metric.of[1]}")
+        else metrics.NotApplicable(f"there is no {metric.of[1]}")
     )
 
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="probes",
     summary="the classic probes: case, spaces, spelling, sums, dates, formats, addresses, emoji, glitch tokens, "
     "special tokens that a user types, chat templates; on the source probes",

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import Tokenizer
-from tokbench.plugin import metrics as m
+from tokbench.plugin import Tokenizer, metrics
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
 from tokbench.segmentation.conversations import Conversation, conversation
 from tokbench.tokenizers.contract import EncodesChat
@@ -35,7 +34,7 @@ _TURNS: Final = 16
 class DriftState(NamedTuple):
     """The state of a group."""
 
-    sums: m.Sums
+    sums: metrics.Sums
     windows: AppendWindows
 
     def __add__(self, other: DriftState) -> DriftState:  # type: ignore[override]
@@ -64,10 +63,10 @@ class _Document(NamedTuple):
         return [*self.texts, *map("".join, pairwise(filter(None, self.texts))), *one_by_one]
 
 
-class Drift(m.SummedMetric):
+class Drift(metrics.SummedMetric):
     """The text metric."""
 
-    def map(self, encoded: m.EncodedShard) -> DriftState:
+    def map(self, encoded: metrics.EncodedShard) -> DriftState:
         tokenizer, columns, windows = encoded.tokenizer, _Columns(len(encoded.shard)), AppendWindows({})
         for k, text in enumerate(encoded.shard.texts):
             talk = conversation(text)
@@ -78,7 +77,7 @@ class Drift(m.SummedMetric):
             windows += self._messages(k, document, ids, columns)
             for message in filter(None, document.texts):
                 _count_shown(k, tokenizer, message, ids[message], columns)
-        return DriftState(m.Sums.of(encoded.shard, **columns.arrays), windows)
+        return DriftState(metrics.Sums.of(encoded.shard, **columns.arrays), windows)
 
     def _messages(
         self, k: int, document: _Document, ids: Mapping[str, Sequence[int]], columns: _Columns
@@ -92,15 +91,15 @@ class Drift(m.SummedMetric):
             columns.add(k, continuations=len(cuts), empty_continuations=sum(is_empty(*pair) for pair in pairs))
         return windows
 
-    def finish(self, state: DriftState) -> Mapping[str, m.Measured | m.NotApplicable]:
+    def finish(self, state: DriftState) -> Mapping[str, metrics.Measured | metrics.NotApplicable]:
         sums, windows = state
-        values = m.declared(SPEC.values, sums)
+        values = metrics.declared(SPEC.values, sums)
         for metric in SPEC.values:
             if metric.id in values and not sums.columns[metric.of[1]].any():
-                values[metric.id] = m.NotApplicable(_WITHOUT.get(metric.of[1], _NO_TURNS))
+                values[metric.id] = metrics.NotApplicable(_WITHOUT.get(metric.of[1], _NO_TURNS))
         for name, share in (("append_p99", _P99), ("append_max", 1.0)):
-            changed = m.Measured(windows.percentile(share), sums.documents) if windows.counts else None
-            values[name] = changed or m.NotApplicable(_NO_TEXT)
+            changed = metrics.Measured(windows.percentile(share), sums.documents) if windows.counts else None
+            values[name] = changed or metrics.NotApplicable(_NO_TEXT)
         return values
 
 
@@ -144,11 +143,11 @@ _SPAN: Final = (
 )
 
 
-def _turns_metric(template: str, title: str) -> m.Metric:
+def _turns_metric(template: str, title: str) -> metrics.Metric:
     own = template == OWN
     which = "the template of its own model" if own else f"the template of {title}"
     rest = "" if own else " Marks are single ids where the vocabulary has them, and ordinary text elsewhere."
-    return m.Metric(
+    return metrics.Metric(
         "turn_drift" if own else f"turn_drift_{template}",
         "share of turns",
         "lower",
@@ -162,24 +161,24 @@ def _turns_metric(template: str, title: str) -> m.Metric:
     )
 
 
-_append = partial(m.Metric, unit="tokens", direction="lower")
-_stream = partial(m.Metric, needs=(DecodesStream,))
-_span = partial(m.Metric, unit="share of tokens", direction="higher", needs=(ReportsSpans,))
+_append = partial(metrics.Metric, unit="tokens", direction="lower")
+_stream = partial(metrics.Metric, needs=(DecodesStream,))
+_span = partial(metrics.Metric, unit="share of tokens", direction="higher", needs=(ReportsSpans,))
 
-SPEC: Final = m.MetricFamily(
+SPEC: Final = metrics.MetricFamily(
     name="drift",
     summary="ids that change while a conversation grows or a text is appended to; streams and spans of the engine",
     text=Drift,
     values=(
         _turns_metric(OWN, ""),
         *(_turns_metric(template.id, title) for title, template in CHAT_TEMPLATES.items()),
-        m.Metric("join_drift", "share of boundaries", "lower", of=("broken_joins", "joins"), headline=True).means(
+        metrics.Metric("join_drift", "share of boundaries", "lower", of=("broken_joins", "joins"), headline=True).means(
             "boundaries of messages a, b for which encode(a) + encode(b) ≠ encode(a + b) / boundaries",
             "Boundaries at which messages that are encoded separately and joined have other ids than their text. An "
             "engine that encodes only what is new, such as the answer of a tool, differs there from one that encodes "
             "all (verl #6719, trl #5224).",
         ),
-        m.Metric(
+        metrics.Metric(
             "empty_continuation", "share of pairs", "lower", of=("empty_continuations", "continuations"), headline=True
         ).means(
             "pairs for which encode(context + continuation) has no more ids than encode(context) / pairs",

@@ -55,7 +55,10 @@ def examples_of(text):
 
 EXAMPLES = list(dict.fromkeys(line for name, inner in commands() for line in examples_of(help_of(name, inner))))
 
-ELSEWHERE = {"ate", "run", "serve", "tokbench cost texts", "tokbench cost texts/mine.txt"}
+ELSEWHERE = {
+    *("ate", "run", "serve", "shards", "tokbench cost texts", "tokbench cost texts/mine.txt"),
+    "tokbench cost chats.jsonl --chat -t gpt-4o,qwen-3",
+}
 """What takes long, or does not end: tests of these commands run them."""
 
 

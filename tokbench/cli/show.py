@@ -36,7 +36,7 @@ class _Tokenizers(NamedTuple):
         'tokbench show "an Egg" -t gpt-4o -t llama-3',
         'tokbench show "an Egg" -t tokbench_bpe:cl100k_base --merges',
         "tokbench show -f texts/mine.txt -t tokenizer.json",
-        "tokbench show --exactly 512 -t gpt-4o > prompt.txt",
+        "tokbench show --exactly 512 -t gpt-4o",
     )
 )
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")

@@ -44,6 +44,8 @@ def read_shard(path: Path, dtype: str = "") -> TokenShard:
     Raises:
         InputError: it has no ids, or is cut.
     """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file; name files of tokens")
     if path.suffix == ".npy":
         try:
             ids = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -30,8 +30,8 @@ _SURE = 0.9
 """The share of stretches that must be encoded to the same ids; a few begin inside a long chunk."""
 
 
-@click.command(epilog=examples("tokbench shards train_000.bin -t gpt-2", "tokbench shards *.npy --json"))
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.command(epilog=examples("tokbench shards train.bin -t gpt-2", "tokbench shards ids.npy --json"))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-t", "--tokenizer", default="", metavar="NAME", help=f"Whose ids they should be: {TOKENIZER}.")
 @click.option("--dtype", type=click.Choice(["uint16", "uint32"]), help="Of numbers without a header.")
 @json_option

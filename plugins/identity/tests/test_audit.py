@@ -198,11 +198,7 @@ TEKKEN = {
     no_slash: {"split"},
     ascii_words: {"split"},
 }
-MODELS = {
-    "mistral-7b-v1": "tokenizer.model.v1",
-    "mistral-v2": "mistral_instruct_tokenizer_240216.model.v2",
-    "mistral-7b-v3": "mistral_instruct_tokenizer_240323.model.v3",
-}
+MODELS = {"mistral-7b-v1": "tokenizer.model.v1"}
 EXPORTED = ("gpt-2", "gpt-4", "llama-3", "gpt-4o")
 RANKED = {"gguf": ".gguf", "gpt2": "", "tiktoken": ".tiktoken"}
 
@@ -277,15 +273,15 @@ def test_attacks_on_a_sentencepiece_model_are_named(tmp_path, name):
 
 @pytest.mark.slow
 def test_attacks_on_tekken_are_named(tmp_path):
-    source = files("mistral_common").joinpath("data", "tekken_240718.json")
+    source = files("mistral_common").joinpath("data", "tekken_240911.json")
     path = tmp_path / "tekken.json"
     shutil.copy(str(source), path)
-    assert accused(path, "mistral-nemo")[0] == set()
+    assert accused(path, "tekken-2411")[0] == set()
     for change, causes in TEKKEN.items():
         content = json.loads(source.read_text(encoding="utf-8"))
         change(content)
         path.write_text(json.dumps(content))
-        found, answer = accused(path, "mistral-nemo")
+        found, answer = accused(path, "tekken-2411")
         assert found & causes, (change.__name__, answer.findings)
 
 

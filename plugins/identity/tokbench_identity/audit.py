@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from tokbench import InputError
 from tokbench.command import load_named, texts_by_group
-from tokbench.plugin import HasSpecialTokens, HasTokenBytes, Tokenizer, encode_batch
+from tokbench.plugin import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer, encode_batch
 from tokbench_identity.causes import Cause, Place, changed_marks, pieces_of_ids, place_of_difference, reading, shown
 from tokbench_identity.conform import named_by
 from tokbench_identity.equal.recipe import text_of
@@ -19,9 +18,10 @@ from tokbench_identity.kit import Kit, kit_of, shipped_names
 
 _SHOWN: Final = 3
 _LEAST: Final = 0.2
-"""The share of the texts of a kit that must be cut as its name cuts them, so that a tokenizer resembles it."""
+"""The share of tokens of a kit that a tokenizer must have in common with its name, so that it resembles it."""
 _NEAR: Final = 0.03
 """Names whose shares differ less are compared by their tokens and marks."""
+_UNKNOWN: Final = "<unk>"
 _LONG, _PIECES, _TRIED = 40, 8, 200
 
 
@@ -44,7 +44,7 @@ class Audit:
     name: str
     """The published tokenizer that it resembles most."""
     resembles: float
-    """The share of its kit's texts that are cut alike."""
+    """The share of tokens of its kit that are the same."""
     documents: int
     cost: float
     """How many per cent more tokens the sample has than with the published tokenizer."""
@@ -93,32 +93,38 @@ def audit(given: str | Tokenizer, name: str = "") -> Audit:
 
 
 def _special(tokenizer: Tokenizer) -> Mapping[str, int]:
-    return tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    """Return the marks but the unknown token, which not every reader of a file calls one."""
+    special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    return {name: k for name, k in special.items() if k != _unknown(tokenizer) and name != _UNKNOWN}
+
+
+def _unknown(tokenizer: Tokenizer) -> int | None:
+    return tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
 
 
 def _table(tokenizer: Tokenizer) -> list[bytes]:
-    """Return the bytes of each id; of marks their names."""
+    """Return the bytes of each id, none of marks."""
     if not isinstance(tokenizer, HasTokenBytes):
         raise InputError(f"{type(tokenizer).__name__} has no bytes of ids; give another tokenizer")
     table = pieces_of_ids(tokenizer, range(tokenizer.vocab_size))
     for token_id in _special(tokenizer).values():
         table[token_id] = b""
+    if (unknown := _unknown(tokenizer)) is not None:
+        table[unknown] = b""
     return table
 
 
 def _share(tokenizer: Tokenizer, kit: Kit) -> float:
-    """Return the share of a kit's texts that a tokenizer cuts alike."""
-    encoded = encode_batch(tokenizer, [row.text for row in kit.texts])
-    rows = np.split(encoded.ids, encoded.offsets[1:-1])
-    alike = (
-        [data.hex() for data in pieces_of_ids(tokenizer, ids.tolist())] == row.tokens
-        for ids, row in zip(rows, kit.texts, strict=True)
-    )
-    return sum(alike) / len(kit.texts)
+    """Return the mean share of tokens that the texts of a kit have in common with those of its name."""
+    shares = []
+    for row in kit.texts:
+        mine = Counter(data.hex() for data in pieces_of_ids(tokenizer, tokenizer.encode(row.text)))
+        shares.append((mine & Counter(row.tokens)).total() / max(mine.total(), len(row.tokens), 1))
+    return sum(shares) / len(shares)
 
 
 def _resembled(tokenizer: Tokenizer) -> list[str]:
-    """Return the published names whose kits are cut most alike."""
+    """Return the published names with most tokens of their kits in common."""
     shares = {name: _share(tokenizer, kit_of(name)) for name in shipped_names()}
     best = max(shares.values(), default=0.0)
     return [name for name, share in shares.items() if share >= max(best - _NEAR, _LEAST)]

@@ -120,6 +120,8 @@ def _common_bytes(one: bytes, other: bytes) -> int:
 
 def _classes_meet(surface: bytes, at: int) -> bool:
     """Tell whether a split may cut here: where classes of characters meet, or among digits."""
+    if surface[at] & 0xC0 == 0x80:  # noqa: PLR2004 - inside of a character no split cuts
+        return False
     before = surface[:at].decode("utf-8", "replace")[-1:]
     after = surface[at : at + 8].decode("utf-8", "replace")[:1]
     kinds = _kind(before), _kind(after)

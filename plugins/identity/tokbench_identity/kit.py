@@ -16,7 +16,7 @@ from tokbench.command import load_named
 from tokbench.plugin import HasTokenBytes, Tokenizer
 from tokbench_identity.mutants.decide import Decider
 from tokbench_identity.mutants.model import StageModel, model_of
-from tokbench_identity.mutants.pieces import joins, pieces_of, probe_texts
+from tokbench_identity.mutants.pieces import broad_texts, joins, pieces_of, probe_texts
 from tokbench_identity.mutants.ways import Mutant, mutants
 
 KITS: Final = files("tokbench_identity").joinpath("kits.json.xz")
@@ -120,8 +120,9 @@ def make_kit(
         noticed = {row.text: _noticing(model, wrong, row.text) for row in earlier.texts}
     same = _decided(Decider(tokenizer, model), wrong, noticed, earlier.same if earlier else {}) if decide else {}
     shrunk = [(_shrunk(text, [wrong[k] for k in new], model), new) for text, new in _cover(noticed)]
-    together = _together([row for row in shrunk if row[0]], wrong, model, most)[:most]
-    texts = [_kit_text(tokenizer, model, text, wrong) for text, _ in together]
+    broad = broad_texts(pieces_of([tokenizer]))[: most // 20]
+    together = _together([row for row in shrunk if row[0]], wrong, model, most - len(broad))
+    texts = [_kit_text(tokenizer, model, text, wrong) for text in (*(text for text, _ in together), *broad)]
     ever = {k for some in noticed.values() for k in some}
     kept = {words for text in texts for words in text.notices}
     kept.update(words for some in same.values() for words in some)

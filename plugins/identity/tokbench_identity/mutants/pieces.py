@@ -75,6 +75,7 @@ SOME_KINDS: Final = "aAzZ019 \n\r\t'.,-_/(\"!{<éßſİЖж中の한กमा़
 """Characters of all kinds that splits and normalizers know: letters of several scripts, digits, marks, spaces."""
 
 
+_BLOCK: Final = 128
 _AT_PLACE: Final = 600
 
 _ENDS: Final = tuple(f"x{one}{other}x" for one in ("'s", "'S", "'ſ", "'t", "'ll", "'D") for other in ("'Re", "'ſ"))
@@ -142,6 +143,16 @@ def over(texts: Sequence[str], pieces: list[str]) -> Iterator[str]:
         for at in range(len(text) + 1):
             yield from (f"{text[:at]}{piece}{text[at:]}" for piece in pieces)
             yield from (f"{text[:at]}{joined}{text[at:]}" for joined in joins(pieces, _AT_PLACE, most=3))
+
+
+def broad_texts(pieces: list[str]) -> list[str]:
+    """Return three long texts, for mistakes that are in no list: all pieces twice, and characters of all blocks."""
+    blocks: dict[tuple[int, str], str] = {}
+    for point in (*range(0xA0, 0xD800), *range(0xF900, 0x20000)):
+        category = unicodedata.category(chr(point))
+        if category[0] != "C":
+            blocks.setdefault((point // _BLOCK, category), chr(point))
+    return [" ".join(pieces), "".join(reversed(pieces)), "".join(blocks.values())]
 
 
 def probe_texts() -> list[str]:

@@ -65,7 +65,12 @@ def main(templates: Path, npm: Path) -> None:
     ]
     head = "| template | marks of | verdict | shortest text | slots forged, safe, undecided | with `split_special_tokens` |"
     forged, ran = sum("| forged |" in row for row in rows), sum("not run:" not in row for row in rows)
-    found = f"Of {ran} templates that ran, {forged} are forged in some slot; {len(rows) - ran} were not run.\n"
+    known = [row for row in rows if "| the template |" not in row]
+    still = sum("| forged: " in row for row in known)
+    found = (
+        f"Of {ran} templates that ran, {forged} are forged in some slot; {len(rows) - ran} were not run. "
+        f"Of the {len(known)} with a vocabulary, {still} are forged with `split_special_tokens`, too.\n"
+    )
     table = "\n".join([found, head, "|---|---|---|---|---|---|", *rows])
     page = _PAGE.read_text()
     before, rest = page.split(_BEGIN)

@@ -9,7 +9,6 @@ The templates are those of llama.cpp (``vendor/llama.cpp/models/templates`` of t
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -45,6 +44,10 @@ _MARKS: Final = {
     "MiniMax-M1": ("<beginning_of_sentence>", "<end_of_sentence>"),
     "MiniMax-M2": ("]~!b[", "]~b]", "[e~["),
     "MiniMax-M3": ("]~!b[", "]~b]", "[e~["),
+    "poolside-Laguna-S-2.1": ("\u3008|EOS|\u3009",),
+    "poolside-Laguna-XS-2.1": ("\u3008|EOS|\u3009",),
+    "poolside-Laguna-XS.2": ("\u3008|EOS|\u3009",),
+    "Reka-Edge": ("<sep>",),
     "NVIDIA-Nemotron-Nano-v2": ("<SPECIAL_10>", "<SPECIAL_11>", "<SPECIAL_12>"),
 }
 """Marks of another form."""
@@ -61,10 +64,17 @@ def main(templates: Path, npm: Path) -> None:
         for name in ("qwen3", "llama3_1", "gemma3", "deepseek_v3")
     ]
     head = "| template | marks of | verdict | shortest text | slots forged, safe, undecided | with `split_special_tokens` |"
-    table = "\n".join([head, "|---|---|---|---|---|---|", *rows])
+    forged, ran = sum("| forged |" in row for row in rows), sum("not run:" not in row for row in rows)
+    known = [row for row in rows if "| the template |" not in row]
+    still = sum("| forged: " in row for row in known)
+    found = (
+        f"Of {ran} templates that ran, {forged} are forged in some slot; {len(rows) - ran} were not run. "
+        f"Of the {len(known)} with a vocabulary, {still} are forged with `split_special_tokens`, too.\n"
+    )
+    table = "\n".join([found, head, "|---|---|---|---|---|---|", *rows])
     page = _PAGE.read_text()
     before, rest = page.split(_BEGIN)
-    write_atomically(_PAGE, f"{before}{_BEGIN}\n{table}\n{_END}{rest.split(_END)[1]}".encode())
+    write_atomically(_PAGE, f"{before}{_BEGIN}\n\n{table}\n\n{_END}{rest.split(_END)[1]}".encode())
 
 
 _model = cache(read_model)
@@ -79,7 +89,6 @@ def _row(title: str, name: str | None, template: Path | None, npm: Path) -> str:
         answer = inject(replace(model, chat=read_chat(template)) if given and template else model, _CALLS)
     except InputError as error:
         return f"| {title} | {shown} | not run: {error} | | | |"
-    print(title, f"{time.process_time():.0f} s", flush=True)  # noqa: T201 - it takes minutes
     counts = Counter(one.verdict for one in answer.of("transformers"))
     slots = f"{counts['forged']}, {counts['safe']}, {counts['undecided']}"
     return f"| {title} | {shown} | {answer.verdict('transformers')} | {_text(answer, 'transformers')} | {slots} | {_split(answer)} |"

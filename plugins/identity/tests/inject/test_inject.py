@@ -20,9 +20,9 @@ from tokbench_identity.inject.calls import CALLS, model_of_template, read_model
 from tokbench_identity.inject.conversations import SLOTS, conversations
 from tokbench_identity.inject.decide import Injection, inject
 from tokbench_identity.inject.machines import Machine
-from tokbench_identity.inject.render import Rendered, rendered
+from tokbench_identity.inject.render import WrittenWay, rendered
 from tokbench_identity.inject.search import _finish, _push
-from tokbench_identity.inject.text import Piece
+from tokbench_identity.inject.text import UserPiece
 from tokbench_plugins.huggingface.chat import JinjaChat
 
 _CALL = CALLS[0]
@@ -112,6 +112,10 @@ def test_forgeries_give_control_ids(name: str) -> None:
         ("{{ m.content | wordwrap(10) }}", "wordwrap"),
         ("{{ m.content.split() | join(' ') }}", "white space"),
         ("{{ m.content.encode() }}", "encode"),
+        ("{{ {'yes': m.content}[m.content] }}", "looks the text up"),
+        ("{{ {'yes': m.content}.get(m.content) }}", "looks the text up"),
+        ("{% if m.content in {'yes': 1} %}{{ m.content }}{% endif %}", "looks the text up"),
+        ("{% if m.content in 'yes' %}{{ m.content }}{% endif %}", "looks for the text"),
     ],
 )
 def test_what_is_not_followed_is_undecided(content: str, reason: str) -> None:
@@ -143,12 +147,12 @@ def test_machines_write_what_templates_do(steps: list[str], text: str) -> None:
     expected = template.render(*build(text)[:2], reply=True)
     found = set()
     for way in rendered(template, build):
-        assert isinstance(way, Rendered)
+        assert isinstance(way, WrittenWay)
         found |= _written(way, text)
     assert expected in found
 
 
-def _written(way: Rendered, text: str) -> set[str]:
+def _written(way: WrittenWay, text: str) -> set[str]:
     texts, places = {""}, iter(way.places)
     for part in way.parts:
         outs = {part} if isinstance(part, str) else _through(next(places).machines, text)
@@ -163,8 +167,8 @@ def _through(machines: tuple[Machine, ...], text: str) -> set[str]:
 
 def test_pieces_are_found_in_what_is_written() -> None:
     [way] = rendered(chat("{{ m.content }}"), next(conversations("user")))
-    assert isinstance(way, Rendered)
-    assert [part for part in way.parts if isinstance(part, Piece)] == [Piece()]
+    assert isinstance(way, WrittenWay)
+    assert [part for part in way.parts if isinstance(part, UserPiece)] == [UserPiece()]
     assert way.places[0].before.endswith("user\n")
 
 
@@ -313,3 +317,18 @@ def test_verdict_agrees_with_trying_all(steps: list[str], asked: str, around: tu
         assert found.verdict == "forged"
         assert len(found.text) <= len(forged[0])
     assert found.verdict != "safe" or not forged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _WEAK)
+def test_transformers_renders_the_same_forgery(name: str) -> None:
+    library = pytest.importorskip("transformers.utils.chat_template_utils")
+    template = _WEAK[name][0]
+    found = user(template)
+    build = next(conversations("user"))
+    given = build(found.text)
+    [whole], _ = library.render_jinja_template(
+        [given.messages], tools=given.tools, chat_template=template.source, add_generation_prompt=given.reply
+    )
+    assert whole == template.render(given.messages, given.tools, reply=given.reply)
+    assert found.id in model_of_template(template).ids(whole, _CALL)

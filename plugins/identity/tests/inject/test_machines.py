@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from tokbench_identity.equal.patterns import UndecidedError
 from tokbench_identity.inject.machines import (
     LOWER,
     UPPER,
-    Cut,
-    Guard,
+    Answered,
     LeftStripped,
     Mapped,
     Parted,
+    PartTaken,
     Replaced,
     RightStripped,
-    UndecidedError,
     alphabet,
     json_escaped,
 )
@@ -44,8 +44,8 @@ def written(machine: Any, text: str) -> set[str]:
         (RightStripped("b<"), lambda text: text.rstrip("b<")),
         (UPPER, str.upper),
         (json_escaped(ascii_only=True), lambda text: json.dumps(text)[1:-1]),
-        (Cut(drop=2), lambda text: text[2:]),
-        (Cut(keep=2), lambda text: text[:2]),
+        (PartTaken(drop=2), lambda text: text[2:]),
+        (PartTaken(keep=2), lambda text: text[:2]),
     ],
     ids=str,
 )
@@ -71,13 +71,13 @@ def test_guards_let_through_what_answers(word: str) -> None:
             answer = ask(text, word)
             for wanted in (True, False):
                 expected = {text} if answer == wanted else set()
-                assert written(Guard(question, word, wanted), text) == expected, (question, wanted, text)
+                assert written(Answered(question, word, wanted), text) == expected, (question, wanted, text)
 
 
 def test_open_cut_writes_every_part() -> None:
     for text in _TEXTS:
         parts = {text[a:b] for a in range(len(text) + 1) for b in range(a, len(text) + 1)}
-        assert written(Cut(), text) == parts
+        assert written(PartTaken(), text) == parts
 
 
 _CHAINS = {

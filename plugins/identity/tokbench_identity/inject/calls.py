@@ -16,10 +16,12 @@ from tokenizers import Tokenizer
 from tokbench import InputError
 from tokbench.command import load_named
 from tokbench.plugin import HasSpecialTokens, read_file
-from tokbench_identity.inject.machines import LeftStripped, Machine, Mapped, Replaced, RightStripped, UndecidedError
+from tokbench_identity.equal.patterns import UndecidedError
+from tokbench_identity.inject.machines import LeftStripped, Machine, Mapped, Replaced, RightStripped
 from tokbench_plugins.huggingface.chat import JinjaChat, jinja_chat
 from tokbench_plugins.huggingface.json import given_by_model, ordinary, steps
 
+_BLANK: Final = " \t\r\n\u2581"
 _PER_CHARACTER: Final = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer", "Nmt"}
 _WRITTEN: Final = re.compile(r"<[|\uff5c][^\s<>]{1,60}[|\uff5c]>|\[/?[A-Z][A-Z_]+\]")
 
@@ -28,7 +30,7 @@ _EMPTY: Final = (("bos_token", ""), ("eos_token", ""))
 """What a template may name, where nothing says which they are."""
 
 
-class Call(NamedTuple):
+class EngineCall(NamedTuple):
     """A call of an engine: which marks it cuts out of text, and how."""
 
     key: str
@@ -40,14 +42,14 @@ class Call(NamedTuple):
 
 
 CALLS: Final = (
-    Call("transformers", "transformers apply_chat_template, vLLM's chat server", "all", by_file=True),
-    Call("split", "transformers, vLLM: split_special_tokens=True", "not special", by_file=True),
-    Call("llama.cpp", "llama.cpp: parse_special = true, its chat server", "all"),
-    Call("llama.cpp-text", "llama.cpp: parse_special = false", "not special"),
-    Call("tiktoken-all", 'tiktoken: allowed_special="all"', "special"),
-    Call("tiktoken", "tiktoken: encode as it is called by default", "refused"),
-    Call("tiktoken-ordinary", "tiktoken: encode_ordinary, disallowed_special=()", "none"),
-    Call("mistral-common", "mistral-common: each text encoded apart", "none"),
+    EngineCall("transformers", "transformers apply_chat_template, vLLM's chat server", "all", by_file=True),
+    EngineCall("split", "transformers, vLLM: split_special_tokens=True", "not special", by_file=True),
+    EngineCall("llama.cpp", "llama.cpp: parse_special = true, its chat server", "all"),
+    EngineCall("llama.cpp-text", "llama.cpp: parse_special = false", "not special"),
+    EngineCall("tiktoken-all", 'tiktoken: allowed_special="all"', "special"),
+    EngineCall("tiktoken", "tiktoken: encode as it is called by default", "refused"),
+    EngineCall("tiktoken-ordinary", "tiktoken: encode_ordinary, disallowed_special=()", "none"),
+    EngineCall("mistral-common", "mistral-common: each text encoded apart", "none"),
 )
 
 
@@ -69,7 +71,7 @@ class Matching(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Model:
+class ChatModel:
     """What there is to know of a model: its marks, its template, and what encodes."""
 
     name: str
@@ -86,7 +88,7 @@ class Model:
     def controls(self) -> frozenset[int]:
         return frozenset(mark.id for mark in self.marks)
 
-    def matchings(self, call: Call) -> list[Matching]:
+    def matchings(self, call: EngineCall) -> list[Matching]:
         """Return what a call looks for."""
         if call.marks == "refused":
             return []
@@ -99,7 +101,7 @@ class Model:
             rows.append(self._normalized(normal))
         return [row for row in rows if row.marks or row.undecided]
 
-    def _cut_out(self, mark: Mark, call: Call) -> bool:
+    def _cut_out(self, mark: Mark, call: EngineCall) -> bool:
         kinds = {"all": True, "not special": not mark.special, "special": mark.special, "none": False}
         return kinds[call.marks] or mark.text in self._given
 
@@ -128,13 +130,13 @@ class Model:
         texts = [mark._replace(text=normal.normalize_str(mark.text) if normal else mark.text) for mark in marks]
         return Matching(tuple(texts), tuple(machines), undecided)
 
-    def ids(self, text: str, call: Call) -> list[int]:
+    def ids(self, text: str, call: EngineCall) -> list[int]:
         """Return the ids that a call gives."""
         if self.encode is not None:
             return self.encode(text, call.marks)
         return list(self._engine(call).encode(text, add_special_tokens=False).ids)
 
-    def _engine(self, call: Call) -> Tokenizer:
+    def _engine(self, call: EngineCall) -> Tokenizer:
         key = (call.marks, call.by_file)
         if key not in self._engines:
             assert self.content is not None
@@ -148,7 +150,7 @@ class Model:
             self._engines[key] = engine
         return self._engines[key]
 
-    def _kept(self, token: Mapping[str, Any], call: Call) -> bool:
+    def _kept(self, token: Mapping[str, Any], call: EngineCall) -> bool:
         return bool(token.get("special")) or call.marks not in {"special", "none"}
 
 
@@ -172,7 +174,7 @@ def read_chat(template: Path) -> JinjaChat:
     return chat._replace(names=(*_EMPTY, *chat.names))
 
 
-def read_model(name: str | None, template: Path | None = None, marks: Sequence[str] = ()) -> Model:
+def read_model(name: str | None, template: Path | None = None, marks: Sequence[str] = ()) -> ChatModel:
     """Read a model by name, folder or file, or by its template alone: then the marks are what the template writes.
 
     Raises:
@@ -186,7 +188,7 @@ def read_model(name: str | None, template: Path | None = None, marks: Sequence[s
     return model_of_tokenizer(load_named(name), name, chat)
 
 
-def model_of_tokenizer(tokenizer: Any, name: str, chat: JinjaChat | None = None) -> Model:
+def model_of_tokenizer(tokenizer: Any, name: str, chat: JinjaChat | None = None) -> ChatModel:
     """Return what there is to know of a tokenizer, with its own chat template or another.
 
     Raises:
@@ -197,12 +199,12 @@ def model_of_tokenizer(tokenizer: Any, name: str, chat: JinjaChat | None = None)
     if content is not None:
         added = content.get("added_tokens") or ()
         rows = (Mark(t["content"], t["id"], bool(t["special"]), bool(t["normalized"])) for t in added)
-        return Model(name, tuple(row for row in rows if row.text.strip()), chat, content)
+        return ChatModel(name, tuple(row for row in rows if row.text.strip(_BLANK)), chat, content)
     special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
     if not special:
         raise InputError(f"{name} tells no special tokens; name its tokenizer.json or folder")
     known = tuple(Mark(text, token_id, special=True) for text, token_id in special.items())
-    return Model(name, known, chat, encode=_encoding(tokenizer), not_special_known=hasattr(tokenizer, "stages"))
+    return ChatModel(name, known, chat, encode=_encoding(tokenizer), not_special_known=hasattr(tokenizer, "stages"))
 
 
 def _encoding(tokenizer: Any) -> Callable[[str, str], list[int]]:
@@ -223,15 +225,15 @@ def _content(tokenizer: Any) -> dict[str, Any] | None:
         return ordinary(json.loads(path.read_bytes())).content
 
 
-def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> Model:
+def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
     """Return a model of bytes whose special tokens are the marks that a template writes."""
     from tokbench_identity.inject.conversations import conversations
-    from tokbench_identity.inject.render import Rendered, rendered
+    from tokbench_identity.inject.render import WrittenWay, rendered
 
     texts = dict.fromkeys([*marks, *(text for _, text in chat.names if text)])
     for build in (build for slot in ("user", "assistant", "tool result") for build in conversations(slot)):
         try:
-            ways = [way for way in rendered(chat, build) if isinstance(way, Rendered)]
+            ways = [way for way in rendered(chat, build) if isinstance(way, WrittenWay)]
         except UndecidedError:
             continue
         for part in (part for way in ways for part in way.parts if isinstance(part, str)):
@@ -249,7 +251,7 @@ def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> Model:
         "added_tokens": added,
     }
     found = tuple(Mark(text, 256 + k, special=True) for k, text in enumerate(texts))
-    return Model("the template's own marks", found, chat, content)
+    return ChatModel("the template", found, chat, content, not_special_known=False)
 
 
 def _byte_alphabet() -> list[str]:

@@ -21,7 +21,7 @@ SLOTS: Final = (
 _KINDS: Final = ("question", "dialogue", "tools")
 
 
-class Conversation(NamedTuple):
+class TemplateInput(NamedTuple):
     """Messages and tools, as a template gets them."""
 
     messages: list[dict[str, Any]]
@@ -29,7 +29,7 @@ class Conversation(NamedTuple):
     reply: bool
 
 
-Build = Callable[[Any], Conversation]
+Build = Callable[[Any], TemplateInput]
 """Makes a conversation with a text in a slot."""
 
 
@@ -56,7 +56,7 @@ def _has(kind: str, slot: str) -> bool:
 
 
 def _build(kind: str, slot: str, occurrence: int, *, reply: bool, as_text: bool) -> Build:
-    def build(text: Any) -> Conversation:
+    def build(text: Any) -> TemplateInput:
         seen: dict[str, int] = {}
 
         def put(name: str, usual: str) -> Any:
@@ -68,7 +68,7 @@ def _build(kind: str, slot: str, occurrence: int, *, reply: bool, as_text: bool)
             messages.insert(0, {"role": "system", "content": put("system", "Be brief.")})
         if not reply and messages[-1]["role"] != "assistant":
             messages.append({"role": "assistant", "content": put("assistant", "Yes.")})
-        return Conversation(messages, tools, reply)
+        return TemplateInput(messages, tools, reply)
 
     return build
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal
 
-from tokbench_identity.inject.calls import CALLS, Call, Matching, Model
-from tokbench_identity.inject.conversations import SLOTS, Build, Conversation, conversations
-from tokbench_identity.inject.machines import UndecidedError
-from tokbench_identity.inject.render import Refused, Rendered, rendered
+from tokbench_identity.equal.patterns import UndecidedError
+from tokbench_identity.inject.calls import CALLS, ChatModel, EngineCall, Matching
+from tokbench_identity.inject.conversations import SLOTS, Build, TemplateInput, conversations
+from tokbench_identity.inject.render import Refused, WrittenWay, rendered
 from tokbench_identity.inject.search import MOST_STATES, Marks, Place, Search
-from tokbench_identity.inject.text import Piece
+from tokbench_identity.inject.text import UserPiece
 
 _LONGEST: Final = 200
 _TRIED: Final = 60
@@ -70,7 +70,7 @@ class _Occurrence:
     """A place, and conversations and ways in which it is."""
 
     place: Place
-    seen: list[tuple[Build, Rendered, int]] = field(default_factory=list)
+    seen: list[tuple[Build, WrittenWay, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class _Slot:
     written: bool = False
 
 
-def inject(model: Model, calls: Sequence[Call] = CALLS) -> Injection:
+def inject(model: ChatModel, calls: Sequence[EngineCall] = CALLS) -> Injection:
     """Decide for each call and slot whether a text can become a control id.
 
     Without a template the text itself is what is encoded.
@@ -102,15 +102,15 @@ def inject(model: Model, calls: Sequence[Call] = CALLS) -> Injection:
 
 def _bare() -> _Slot:
     place = Place("", (), "", open=False)
-    whole = Rendered([Piece()], [place])
+    whole = WrittenWay([UserPiece()], [place])
     return _Slot({place: _Occurrence(place, [(_text_alone, whole, 0)])}, written=True)
 
 
-def _text_alone(text: str) -> Conversation:
-    return Conversation([{"role": "user", "content": text}], None, reply=False)
+def _text_alone(text: str) -> TemplateInput:
+    return TemplateInput([{"role": "user", "content": text}], None, reply=False)
 
 
-def _read_slot(model: Model, name: str) -> _Slot:
+def _read_slot(model: ChatModel, name: str) -> _Slot:
     slot = _Slot()
     most = max((len(mark.text) for mark in model.marks), default=0) + 1
     assert model.chat is not None
@@ -135,7 +135,7 @@ def _read_slot(model: Model, name: str) -> _Slot:
     return slot
 
 
-def _decided(model: Model, call: Call, name: str, slot: _Slot) -> SlotVerdict:
+def _decided(model: ChatModel, call: EngineCall, name: str, slot: _Slot) -> SlotVerdict:
     if call.marks == "refused":
         return SlotVerdict(call.key, name, "safe", "the call refuses a text that has a mark, the template's, too")
     matchings = model.matchings(call)
@@ -174,8 +174,8 @@ def _why_safe(slot: _Slot) -> str:
 class _Searched:
     """The searches for a slot, which share a number of states."""
 
-    model: Model
-    call: Call
+    model: ChatModel
+    call: EngineCall
     states_left: int = MOST_STATES
 
     def forged(self, row: Matching, marks: Marks, occurrence: _Occurrence, most: int) -> tuple[str, str, int] | str:
@@ -201,14 +201,14 @@ class _Searched:
         return "" if search.ended else _TOO_MANY
 
 
-def executed(model: Model, call: Call, where: tuple[Build, Rendered, int], text: str) -> list[int]:
+def executed(model: ChatModel, call: EngineCall, where: tuple[Build, WrittenWay, int], text: str) -> list[int]:
     """Return the control ids that a text becomes where it is written, by rendering and encoding it."""
     build, way, _ = where
     try:
         whole = model.chat.render(*build(text)[:2], reply=build(text).reply) if model.chat else text
     except ValueError:
         return []
-    pattern = "".join("(.*?)" if isinstance(part, Piece) else re.escape(part) for part in way.parts)
+    pattern = "".join("(.*?)" if isinstance(part, UserPiece) else re.escape(part) for part in way.parts)
     if not re.fullmatch(pattern, whole, re.DOTALL):
         return []  # the text goes another way through the template
     expected = Counter(_controls(model, call, [part for part in way.parts if isinstance(part, str)]))
@@ -216,6 +216,6 @@ def executed(model: Model, call: Call, where: tuple[Build, Rendered, int], text:
     return [token_id for token_id, count in found.items() if count > expected[token_id]]
 
 
-def _controls(model: Model, call: Call, texts: Sequence[str]) -> Iterator[int]:
+def _controls(model: ChatModel, call: EngineCall, texts: Sequence[str]) -> Iterator[int]:
     for text in texts:
         yield from (token_id for token_id in model.ids(text, call) if token_id in model.controls)

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from tokbench_identity.equal.patterns import UndecidedError
+
 _UNICODE: Final = 0x110000
 _MORE, _END = 1, 2
 _SURROGATES: Final = range(0xD800, 0xE000)
 
 
-class UndecidedError(Exception):
-    """A template does something to the user's text that is not followed here."""
-
-
-class Step(NamedTuple):
+class MachineStep(NamedTuple):
     """One way on: the next state, and what is written."""
 
     state: Any
@@ -37,7 +35,7 @@ class Machine:
         """The state before the text."""
         return 0
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         """Return the ways on; none if no text goes on with this character."""
         raise NotImplementedError
 
@@ -70,8 +68,8 @@ class Mapped(Machine):
     least: int = _UNICODE
     """Characters from here on stay as they are, or become an escape: a backslash, a letter and digits."""
 
-    def step(self, state: Any, char: str) -> list[Step]:
-        return [Step(state, self.function(char))]
+    def step(self, state: Any, char: str) -> list[MachineStep]:
+        return [MachineStep(state, self.function(char))]
 
 
 @dataclass(frozen=True)
@@ -86,15 +84,15 @@ class Replaced(Machine):
     def start(self) -> Any:
         return (0, self.count)
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         matched, left = state
         if left == 0:
-            return [Step(state, char)]
+            return [MachineStep(state, char)]
         after = prefix_step(self.old, matched, char)
         if after == len(self.old):
-            return [Step((0, left - (left > 0)), self.new)]
+            return [MachineStep((0, left - (left > 0)), self.new)]
         pending = self.old[:matched] + char
-        return [Step((after, left), pending[: len(pending) - after])]
+        return [MachineStep((after, left), pending[: len(pending) - after])]
 
     def end(self, state: Any) -> str:
         return self.old[: state[0]]
@@ -109,9 +107,9 @@ class LeftStripped(Machine):
 
     chars: str | None = None
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         drop = not state and _stripped(char, self.chars)
-        return [Step(not drop, "" if drop else char)]
+        return [MachineStep(not drop, "" if drop else char)]
 
     def words(self) -> tuple[str, ...]:
         return tuple(self.chars or " \n")
@@ -123,11 +121,11 @@ class RightStripped(Machine):
 
     chars: str | None = None
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         if not _stripped(char, self.chars):
-            return [] if state == _END else [Step(0, char)]
-        inside = [Step(_MORE, char)] if state != _END else []
-        return inside + ([Step(_END, "")] if state != _MORE else [])
+            return [] if state == _END else [MachineStep(0, char)]
+        inside = [MachineStep(_MORE, char)] if state != _END else []
+        return inside + ([MachineStep(_END, "")] if state != _MORE else [])
 
     def end(self, state: Any) -> str | None:
         return None if state == _MORE else ""
@@ -151,21 +149,23 @@ class Parted(Machine):
     def start(self) -> Any:
         return (False, 0)
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         past, matched = state
         if past and self.side == "after first":
-            return [Step(state, char)]
+            return [MachineStep(state, char)]
         if past and self.side == "before":
-            return [Step(state, "")]
+            return [MachineStep(state, "")]
         after = prefix_step(self.separator, matched, char)
         full = after == len(self.separator)
         if past:
-            return [] if full else [Step((True, after), char)]
+            return [] if full else [MachineStep((True, after), char)]
         if self.side == "before":
             pending = self.separator[:matched] + char
-            return [Step((True, 0), "")] if full else [Step((False, after), pending[: len(pending) - after])]
-        last = [Step((True, 0), "")] if full else []
-        return last + ([] if full and self.side == "after first" else [Step((False, 0 if full else after), "")])
+            return (
+                [MachineStep((True, 0), "")] if full else [MachineStep((False, after), pending[: len(pending) - after])]
+            )
+        last = [MachineStep((True, 0), "")] if full else []
+        return last + ([] if full and self.side == "after first" else [MachineStep((False, 0 if full else after), "")])
 
     def end(self, state: Any) -> str | None:
         return "" if state[0] else None
@@ -175,23 +175,23 @@ class Parted(Machine):
 
 
 @dataclass(frozen=True)
-class Cut(Machine):
+class PartTaken(Machine):
     """Some part of the text: ``text[start:stop]``; which one is left open, or how many characters are left out."""
 
     drop: int | None = None
     keep: int | None = None
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         if self.drop is not None:
-            return [Step(min(state + 1, self.drop), char if state >= self.drop else "")]
+            return [MachineStep(min(state + 1, self.drop), char if state >= self.drop else "")]
         if self.keep is not None:
-            return [Step(min(state + 1, self.keep), char if state < self.keep else "")]
+            return [MachineStep(min(state + 1, self.keep), char if state < self.keep else "")]
         ways = {0: [(0, ""), (1, char)], 1: [(1, char), (2, "")], 2: [(2, "")]}
-        return [Step(*way) for way in ways[state]]
+        return [MachineStep(*way) for way in ways[state]]
 
 
 @dataclass(frozen=True)
-class Guard(Machine):
+class Answered(Machine):
     """Leaves a text as it is, if it answers a question as the template's way demands."""
 
     question: str
@@ -202,7 +202,7 @@ class Guard(Machine):
     def start(self) -> Any:
         return (0, "equal" if self.question in {"equals", "starts"} else "no")
 
-    def step(self, state: Any, char: str) -> list[Step]:
+    def step(self, state: Any, char: str) -> list[MachineStep]:
         at, known = state
         if self.question in {"contains", "ends"}:
             known = "yes" if known == "yes" and self.question == "contains" else "no"
@@ -214,7 +214,7 @@ class Guard(Machine):
             known = "equal" if more and self.word[at] == char else "yes" if self._starts(at) else "no"
             at += more and known == "equal"
         dead = not self.wanted and known == "yes" and self.question in {"contains", "starts"}
-        return [] if dead else [Step((at, known), char)]
+        return [] if dead else [MachineStep((at, known), char)]
 
     def _starts(self, at: int) -> bool:
         return self.question == "starts" and at == len(self.word)
@@ -238,7 +238,7 @@ def json_escaped(*, ascii_only: bool) -> Mapped:
     r"""Return what JSON makes of each character of a text.
 
     >>> json_escaped(ascii_only=False).step(0, '"')
-    [Step(state=0, out='\\"')]
+    [MachineStep(state=0, out='\\"')]
     """
     return _JSON_ASCII if ascii_only else _JSON
 

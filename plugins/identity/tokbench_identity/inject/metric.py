@@ -20,7 +20,7 @@ class _Found(NamedTuple):
     undecided: str
     shortest: int
 
-    def __add__(self, other: object) -> _Found:  # type: ignore[override]
+    def __add__(self, other: object) -> _Found:
         return self
 
 
@@ -41,7 +41,8 @@ def _found(tokenizer: Any) -> _Found:
 
 class _Injectable(SummedMetric):
     def map(self, encoded: EncodedShard) -> _Found:
-        return _found(encoded.tokenizer)
+        tokenizer: Any = encoded.tokenizer
+        return _found(tokenizer)
 
     def finish(self, state: _Found) -> Mapping[str, Measured | NotApplicable]:
         if state.undecided:

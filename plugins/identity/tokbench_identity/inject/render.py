@@ -13,13 +13,16 @@ from jinja2.nodes import Compare, Concat
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from tokbench_identity.equal.patterns import UndecidedError
 from tokbench_identity.inject.conversations import Build
-from tokbench_identity.inject.machines import Mapped, UndecidedError, json_escaped
+from tokbench_identity.inject.machines import Mapped, json_escaped
 from tokbench_identity.inject.search import Place
-from tokbench_identity.inject.text import FIRST, Piece, Text, Way, _Split, ways
+from tokbench_identity.inject.text import FIRST, UserPiece, UserText, Way, _Split, ways
 from tokbench_plugins.huggingface.chat import ChatRefusalError, JinjaChat, chat_environment
 
 _JINJAS_OWN: Final = ("_loop_vars", "_block_vars")
+_AS_HTML: Final = frozenset({"strip", "lstrip", "rstrip", "upper", "lower", "startswith", "endswith"})
+"""What may be done with a text that Jinja takes for HTML: it stays so."""
 _HTML: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;"}
 _ESCAPED: Final = Mapped("html", lambda char: _HTML.get(char, char))
 _HARMLESS: Final = frozenset({"default", "d", "list", "items", "dictsort", "selectattr", "rejectattr", "select",
@@ -27,10 +30,10 @@ _HARMLESS: Final = frozenset({"default", "d", "list", "items", "dictsort", "sele
 """Filters that leave a text as it is, or work by questions and other filters alone."""
 
 
-class Rendered(NamedTuple):
+class WrittenWay(NamedTuple):
     """What one way through a template writes."""
 
-    parts: list[str | Piece]
+    parts: list[str | UserPiece]
     places: list[Place]
 
 
@@ -72,8 +75,8 @@ class _Unknown(ImmutableSandboxedEnvironment):
 
     def text(self, value: Any) -> Any:
         """Return a text with its way, if it has pieces."""
-        if isinstance(value, str) and not isinstance(value, Text) and any(ord(char) >= FIRST for char in value):
-            return Text(value, self.way)
+        if isinstance(value, str) and not isinstance(value, UserText) and any(ord(char) >= FIRST for char in value):
+            return UserText(value, self.way)
         return value
 
     def joined(self, values: Sequence[Any]) -> Any:
@@ -82,9 +85,14 @@ class _Unknown(ImmutableSandboxedEnvironment):
     def concat(self, values: Any) -> Any:
         return self.joined(list(values))
 
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        _check_key(obj, argument)
+        return super().getitem(obj, argument)
+
     def is_in(self, value: Any, container: Any) -> bool:
         container = self.text(container)
-        if isinstance(value, Text) and value.unknown and isinstance(container, str):
+        _check_key(container, value)
+        if isinstance(value, UserText) and value.unknown and isinstance(container, str):
             raise UndecidedError("looks for the text in another")
         return value in container
 
@@ -92,7 +100,7 @@ class _Unknown(ImmutableSandboxedEnvironment):
         left, right = self.text(left), self.text(right)
         if operator == "+" and (_is_safe(left) or _is_safe(right)) and isinstance(left, str) and isinstance(right, str):
             # What Jinja takes for HTML escapes the text that is added to it.
-            made = Text(
+            made = UserText(
                 "".join(side if _is_safe(side) else _escaped(side, self.way) for side in (left, right)), self.way
             )
             made.safe = True
@@ -102,28 +110,46 @@ class _Unknown(ImmutableSandboxedEnvironment):
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as Jinja's
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, str):
-            owner = owner if isinstance(owner, Text) else Text(owner, __self.way)
+            if not any(isinstance(__self.text(one), UserText) for one in (owner, *_texts([*args, *kwargs.values()]))):
+                return super().call(__context, __obj, *args, **kwargs)
+            safe = _is_safe(owner)
+            if safe and __obj.__name__ not in _AS_HTML:
+                raise UndecidedError(f"does {__obj.__name__!r} with HTML")
+            owner = owner if isinstance(owner, UserText) else UserText(owner, __self.way)
             named = {name: __self.text(value) for name, value in kwargs.items() if name not in _JINJAS_OWN}
-            return getattr(owner, __obj.__name__)(*map(__self.text, args), **named)
+            made = getattr(owner, __obj.__name__)(*map(__self.text, args), **named)
+            if safe and isinstance(made, UserText):
+                made.safe = True
+            return made
+        for value in args[:1]:
+            _check_key(owner, value)
         return super().call(__context, __obj, *args, **kwargs)
 
 
+def _check_key(mapping: Any, key: Any) -> None:
+    """Refuse to look the text up: a mapping may have what it is equal to, which no hash tells."""
+    if isinstance(mapping, dict) and isinstance(key, UserText) and key.unknown and key not in mapping:
+        raise UndecidedError("looks the text up")
+
+
 def _is_safe(value: Any) -> bool:
-    return isinstance(value, Markup) or (isinstance(value, Text) and value.safe)
+    return isinstance(value, Markup) or (isinstance(value, UserText) and value.safe)
 
 
-def _escaped(value: str, way: Way) -> Text:
-    return (value if isinstance(value, Text) else Text(value, way)).through(_ESCAPED)
+def _escaped(value: str, way: Way) -> UserText:
+    return (value if isinstance(value, UserText) else UserText(value, way)).through(_ESCAPED)
 
 
 def json_text(value: Any, way: Way | None = None, *, ensure_ascii: bool = False, **options: Any) -> Any:
     """Return JSON; a text of a way stays one, escaped."""
     written = json.dumps(value, ensure_ascii=False, **options)
-    way = way or next((key.way for key in _texts(value) if isinstance(key, Text)), None)
+    way = way or next((key.way for key in _texts(value) if isinstance(key, UserText)), None)
     if way is None:
         return json.dumps(value, ensure_ascii=ensure_ascii, **options)
     escape = json_escaped(ascii_only=ensure_ascii)
-    return way.join(Piece((*part.machines, escape)) if isinstance(part, Piece) else part for part in way.parts(written))
+    return way.join(
+        UserPiece((*part.machines, escape)) if isinstance(part, UserPiece) else part for part in way.parts(written)
+    )
 
 
 def _texts(value: Any) -> Iterator[Any]:
@@ -144,7 +170,7 @@ def _guarded(environment: _Unknown, name: str, function: Callable[..., Any]) -> 
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         values = [environment.text(value) for value in (*args, *kwargs.values())]
-        if any((isinstance(value, Text) and value.unknown) or isinstance(value, _Split) for value in values):
+        if any((isinstance(value, UserText) and value.unknown) or isinstance(value, _Split) for value in values):
             raise UndecidedError(f"puts the text through the filter {name!r}")
         return function(*args, **kwargs)
 
@@ -155,9 +181,9 @@ def _guarded(environment: _Unknown, name: str, function: Callable[..., Any]) -> 
 
 
 def _filters(environment: _Unknown) -> dict[str, Callable[..., Any]]:
-    def text(value: Any) -> Text:
+    def text(value: Any) -> UserText:
         made = value if isinstance(value, str) else str(value)
-        return made if isinstance(made, Text) else Text(made, environment.way)
+        return made if isinstance(made, UserText) else UserText(made, environment.way)
 
     def join(values: Any, d: str = "", attribute: str | None = None) -> Any:
         rows = [value[attribute] for value in values] if attribute else values
@@ -169,18 +195,22 @@ def _filters(environment: _Unknown) -> dict[str, Callable[..., Any]]:
     def length(value: Any) -> Any:
         return text(value).length() if isinstance(value, str) else len(value)
 
-    def safe(value: Any) -> Text:
-        made = Text(text(value), environment.way)
+    def as_before(value: Any, made: UserText) -> UserText:
+        made.safe = _is_safe(value)
+        return made
+
+    def safe(value: Any) -> UserText:
+        made = UserText(text(value), environment.way)
         made.safe = True
         return made
 
-    def escape(value: Any) -> Text:
+    def escape(value: Any) -> UserText:
         return value if _is_safe(value) else safe(text(value).through(_ESCAPED))
 
     return {
-        "trim": lambda value, chars=None: text(value).strip(chars),
-        "upper": lambda value: text(value).upper(),
-        "lower": lambda value: text(value).lower(),
+        "trim": lambda value, chars=None: as_before(value, text(value).strip(chars)),
+        "upper": lambda value: as_before(value, text(value).upper()),
+        "lower": lambda value: as_before(value, text(value).lower()),
         "replace": lambda value, old, new, count=None: text(value).replace(old, new, -1 if count is None else count),
         "string": text,
         "length": length,
@@ -220,7 +250,7 @@ def _compiled(source: str) -> jinja2.Template:
     return _environment().from_string(source)
 
 
-def rendered(chat: JinjaChat, build: Build) -> Iterator[Rendered | Refused]:
+def rendered(chat: JinjaChat, build: Build) -> Iterator[WrittenWay | Refused]:
     """Yield what a template writes on each way, with its places of the text; none of a way that it refuses.
 
     Raises:
@@ -250,22 +280,22 @@ def rendered(chat: JinjaChat, build: Build) -> Iterator[Rendered | Refused]:
             yield out
         else:
             parts = list(way.parts(out))
-            yield Rendered(parts, list(_places(way, parts)))
+            yield WrittenWay(parts, list(_places(way, parts)))
 
 
-def _places(way: Way, parts: Sequence[str | Piece]) -> Iterator[Place]:
+def _places(way: Way, parts: Sequence[str | UserPiece]) -> Iterator[Place]:
     for at, part in enumerate(parts):
-        if isinstance(part, Piece):
+        if isinstance(part, UserPiece):
             before, is_open = _literal(parts[:at][::-1], backwards=True)
             after, _ = _literal(parts[at + 1 :], backwards=False)
             yield Place(before, way.guarded(part), after, is_open)
 
 
-def _literal(parts: Sequence[str | Piece], *, backwards: bool) -> tuple[str, bool]:
+def _literal(parts: Sequence[str | UserPiece], *, backwards: bool) -> tuple[str, bool]:
     """Return the literal text up to the next piece, and whether there is one."""
     texts = list[str]()
     for part in parts:
-        if isinstance(part, Piece):
+        if isinstance(part, UserPiece):
             return "".join(texts[::-1] if backwards else texts), True
         texts.append(part)
     return "".join(texts[::-1] if backwards else texts), False

@@ -12,26 +12,26 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, Self, SupportsIndex
 
+from tokbench_identity.equal.patterns import UndecidedError
 from tokbench_identity.inject.machines import (
     LOWER,
     PYTHON,
     UPPER,
-    Cut,
-    Guard,
+    Answered,
     LeftStripped,
     Machine,
     Mapped,
     Parted,
+    PartTaken,
     Replaced,
     RightStripped,
-    UndecidedError,
 )
 
 FIRST: Final = 0xF0000
 MOST_WAYS: Final = 128
 
 
-class Piece(NamedTuple):
+class UserPiece(NamedTuple):
     """The user's text, and the machines that it went through."""
 
     machines: tuple[Machine, ...] = ()
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 class _Condition(NamedTuple):
     machines: tuple[Machine, ...]
-    guard: Guard
+    guard: Answered
 
 
 @dataclass
@@ -48,21 +48,21 @@ class Way:
 
     given: Sequence[bool] = ()
     answers: list[bool] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[UserPiece] = field(default_factory=list)
     _known: dict[Any, bool] = field(default_factory=dict)
     _conditions: list[_Condition] = field(default_factory=list)
 
-    def text(self) -> Text:
+    def text(self) -> UserText:
         """Return the user's text."""
-        return self.of(Piece())
+        return self.of(UserPiece())
 
-    def of(self, piece: Piece) -> Text:
+    def of(self, piece: UserPiece) -> UserText:
         """Return a text of one piece."""
         if piece not in self.pieces:
             self.pieces.append(piece)
-        return Text(chr(FIRST + self.pieces.index(piece)), self)
+        return UserText(chr(FIRST + self.pieces.index(piece)), self)
 
-    def parts(self, text: str) -> Iterator[str | Piece]:
+    def parts(self, text: str) -> Iterator[str | UserPiece]:
         """Yield what a text is made of: literal parts, none of them empty, and pieces."""
         literal = ""
         for char in str.__iter__(text):
@@ -74,11 +74,11 @@ class Way:
                 literal += char
         yield from [literal] * (literal != "")
 
-    def join(self, parts: Iterable[str | Piece]) -> Text:
+    def join(self, parts: Iterable[str | UserPiece]) -> UserText:
         """Return a text of parts."""
-        return Text("".join(self.of(part) if isinstance(part, Piece) else part for part in parts), self)
+        return UserText("".join(self.of(part) if isinstance(part, UserPiece) else part for part in parts), self)
 
-    def ask(self, piece: Piece | None, question: str, word: str, *, usual: bool = False) -> bool:
+    def ask(self, piece: UserPiece | None, question: str, word: str, *, usual: bool = False) -> bool:
         """Answer a question about a piece as this way does; ``None`` for what no piece alone answers."""
         key = (piece, question, word)
         if key not in self._known:
@@ -86,10 +86,10 @@ class Way:
             self._known[key] = self.given[at] if at < len(self.given) else usual
             self.answers.append(self._known[key])
             if piece is not None:
-                self._conditions.append(_Condition(piece.machines, Guard(question, word, self._known[key])))
+                self._conditions.append(_Condition(piece.machines, Answered(question, word, self._known[key])))
         return self._known[key]
 
-    def guarded(self, piece: Piece) -> tuple[Machine, ...]:
+    def guarded(self, piece: UserPiece) -> tuple[Machine, ...]:
         """Return the machines of a piece, with the answers of this way as guards at their places."""
         machines = list[Machine]()
         for at in range(len(piece.machines) + 1):
@@ -127,7 +127,7 @@ class _Number:
 class _Split(list[Any]):
     """What is between separators: how many parts there are depends on the text."""
 
-    def __init__(self, parts: Callable[[int], Text]) -> None:
+    def __init__(self, parts: Callable[[int], UserText]) -> None:
         super().__init__()
         self._parts = parts
 
@@ -143,7 +143,7 @@ class _Split(list[Any]):
         raise UndecidedError("loops over the parts of the text")
 
 
-class Text(str):  # noqa: SLOT000 - it has a way
+class UserText(str):  # noqa: SLOT000 - it has a way
     """A text with pieces of a way."""
 
     way: Way
@@ -165,13 +165,15 @@ class Text(str):  # noqa: SLOT000 - it has a way
         return str.__str__(self)
 
     @property
-    def _parts(self) -> list[str | Piece]:
+    def _parts(self) -> list[str | UserPiece]:
         return list(self.way.parts(str.__str__(self)))
 
-    def through(self, machine: Mapped) -> Text:
+    def through(self, machine: Mapped) -> UserText:
         """Return what a machine that knows no neighbours makes of it."""
         return self.way.join(
-            Piece((*part.machines, machine)) if isinstance(part, Piece) else "".join(map(machine.function, part))
+            UserPiece((*part.machines, machine))
+            if isinstance(part, UserPiece)
+            else "".join(map(machine.function, part))
             for part in self._parts
         )
 
@@ -181,18 +183,18 @@ class Text(str):  # noqa: SLOT000 - it has a way
         if len(parts) <= 1 or len(word) <= 1:
             return False
         literals = [part for part in parts if isinstance(part, str)]
-        pieces = any(isinstance(a, Piece) and isinstance(b, Piece) for a, b in pairwise(parts))
+        pieces = any(isinstance(a, UserPiece) and isinstance(b, UserPiece) for a, b in pairwise(parts))
         starts = any(text.endswith(word[:k]) for text in literals for k in range(1, len(word)))
         ends = any(text.startswith(word[k:]) for text in literals for k in range(1, len(word)))
         return pieces or starts or ends or any(text in word for text in literals)
 
     def __contains__(self, word: object) -> bool:
-        if isinstance(word, Text) and word.unknown:
+        if isinstance(word, UserText) and word.unknown:
             raise UndecidedError("looks for one part of the text in another")
         text = str(word)
         if any(text in part for part in self._parts if isinstance(part, str)):
             return True
-        if any(self.way.ask(part, "contains", text) for part in self._parts if isinstance(part, Piece)):
+        if any(self.way.ask(part, "contains", text) for part in self._parts if isinstance(part, UserPiece)):
             return True
         return self._crossing(text) and self.way.ask(None, "contains", f"{self._key}{text}")
 
@@ -201,15 +203,15 @@ class Text(str):  # noqa: SLOT000 - it has a way
             return False
         if str.__eq__(self, other):
             return True
-        if isinstance(other, Text) and other.unknown and self.unknown:
+        if isinstance(other, UserText) and other.unknown and self.unknown:
             return self.way.ask(None, "equals", f"{self._key}{str.__str__(other)}")
-        return other._equals(self) if isinstance(other, Text) and other.unknown else self._equals(other)
+        return other._equals(self) if isinstance(other, UserText) and other.unknown else self._equals(other)
 
     def _equals(self, word: str) -> bool:
         parts = self._parts
         first, last = parts[0] if parts else "", parts[-1] if parts else ""
         literal = "".join(part for part in parts if isinstance(part, str))
-        if len(parts) == 1 and isinstance(first, Piece):
+        if len(parts) == 1 and isinstance(first, UserPiece):
             return self.way.ask(first, "equals", word)
         if len(literal) > len(word) or not self.unknown:
             return False
@@ -228,7 +230,7 @@ class Text(str):  # noqa: SLOT000 - it has a way
         parts = self._parts
         if any(isinstance(part, str) for part in parts):
             return True
-        return any(not self.way.ask(part, "equals", "") for part in parts if isinstance(part, Piece))
+        return any(not self.way.ask(part, "equals", "") for part in parts if isinstance(part, UserPiece))
 
     def __str__(self) -> str:
         return self
@@ -236,43 +238,47 @@ class Text(str):  # noqa: SLOT000 - it has a way
     def __repr__(self) -> str:
         return f"'{str.__str__(self.through(PYTHON))}'" if self.unknown else str.__repr__(self)
 
-    def __add__(self, other: str) -> Text:
-        return Text(str.__add__(self, other), self.way)
+    def __add__(self, other: str) -> UserText:
+        return UserText(str.__add__(self, other), self.way)
 
-    def __radd__(self, other: str) -> Text:
-        return Text(str.__add__(other, self), self.way)
+    def __radd__(self, other: str) -> UserText:
+        return UserText(str.__add__(other, self), self.way)
 
-    def __mod__(self, values: Any) -> Text:
-        return Text(str.__mod__(self, values), self.way)
+    def __mod__(self, values: Any) -> UserText:
+        return UserText(str.__mod__(self, values), self.way)
 
-    def __rmod__(self, form: str) -> Text:
-        return Text(str.__mod__(form, str.__str__(self)), self.way)
+    def __rmod__(self, form: str) -> UserText:
+        return UserText(str.__mod__(form, str.__str__(self)), self.way)
 
-    def __getitem__(self, at: SupportsIndex | slice) -> Text:
+    def __getitem__(self, at: SupportsIndex | slice) -> UserText:
+        if self.safe:
+            raise UndecidedError("takes a part of HTML")
         if not self.unknown or not isinstance(at, int | slice | _Number):
-            return Text(str.__getitem__(self, at), self.way)
+            return UserText(str.__getitem__(self, at), self.way)
         parts = self._parts
         if isinstance(at, slice) and at.step is None and (kept := self._edges_cut(parts, at.start or 0, at.stop)):
             return kept
         [piece, *others] = parts
-        if others or not isinstance(piece, Piece):
+        if others or not isinstance(piece, UserPiece):
             raise UndecidedError("cuts out a part of the text and of what is beside it")
-        machine = Cut()
+        machine = PartTaken()
         if isinstance(at, slice) and at.step is None:
             start, stop = at.start or 0, at.stop
             if isinstance(start, int) and start >= 0 and stop is None:
-                machine = Cut(drop=start)
+                machine = PartTaken(drop=start)
             elif isinstance(stop, int) and stop >= 0 and start == 0:
-                machine = Cut(keep=stop)
-        return self.way.of(Piece((*piece.machines, machine)))
+                machine = PartTaken(keep=stop)
+        return self.way.of(UserPiece((*piece.machines, machine)))
 
-    def _edges_cut(self, parts: list[str | Piece], start: Any, stop: Any) -> Text | None:
+    def _edges_cut(self, parts: list[str | UserPiece], start: Any, stop: Any) -> UserText | None:
         """Return the text without so many characters at its ends, if these are the template's."""
         first, last = parts[0], parts[-1]
         left = isinstance(start, int) and 0 <= start <= (len(first) if isinstance(first, str) else 0)
         stop = 0 if stop is None else stop
         right = isinstance(stop, int) and 0 <= -stop <= (len(last) if isinstance(last, str) else 0)
-        return Text(str.__getitem__(self, slice(start, stop or None)), self.way) if left and right and parts else None
+        return (
+            UserText(str.__getitem__(self, slice(start, stop or None)), self.way) if left and right and parts else None
+        )
 
     def length(self) -> int | _Number:
         """Return its length, or what is asked instead."""
@@ -288,29 +294,29 @@ class Text(str):  # noqa: SLOT000 - it has a way
         parts = self._parts if question == "starts" else self._parts[::-1]
         if not parts or not word:
             return not word
-        if isinstance(parts[0], Piece):
+        if isinstance(parts[0], UserPiece):
             return self.way.ask(parts[0] if len(parts) == 1 else None, question, word)
         edge = parts[0]
         same = edge.startswith(word) if question == "starts" else edge.endswith(word)
         within = word.startswith(edge) if question == "starts" else word.endswith(edge)
         return same or (len(parts) > 1 and within and self.way.ask(None, question, f"{self._key}{word}"))
 
-    def lstrip(self, chars: str | None = None) -> Text:
+    def lstrip(self, chars: str | None = None) -> UserText:
         return self._stripped(self._parts, chars, 1)
 
-    def rstrip(self, chars: str | None = None) -> Text:
+    def rstrip(self, chars: str | None = None) -> UserText:
         return self._stripped(self._parts, chars, -1)
 
-    def strip(self, chars: str | None = None) -> Text:
+    def strip(self, chars: str | None = None) -> UserText:
         return self.lstrip(chars).rstrip(chars)
 
-    def _stripped(self, parts: list[str | Piece], chars: str | None, side: int) -> Text:
+    def _stripped(self, parts: list[str | UserPiece], chars: str | None, side: int) -> UserText:
         """Strip one side. A piece of white space alone is left out only if the template looked; both are one text."""
         ordered = parts[::side]
         for at, part in enumerate(ordered):
-            if isinstance(part, Piece):
+            if isinstance(part, UserPiece):
                 machine = LeftStripped(chars) if side == 1 else RightStripped(chars)
-                ordered[at] = stripped = Piece((*part.machines, machine))
+                ordered[at] = stripped = UserPiece((*part.machines, machine))
                 rest = ordered[at + 1 :]
                 if rest and self.way.ask(stripped, "equals", ""):
                     return self._stripped(rest[::side], chars, side)
@@ -321,36 +327,36 @@ class Text(str):  # noqa: SLOT000 - it has a way
                 break
         return self.way.join(ordered[::side])
 
-    def removeprefix(self, prefix: str) -> Text:
-        return self._removed("starts", prefix, Cut(drop=len(prefix)))
+    def removeprefix(self, prefix: str) -> UserText:
+        return self._removed("starts", prefix, PartTaken(drop=len(prefix)))
 
-    def removesuffix(self, suffix: str) -> Text:
-        return self._removed("ends", suffix, Cut())
+    def removesuffix(self, suffix: str) -> UserText:
+        return self._removed("ends", suffix, PartTaken())
 
-    def _removed(self, question: str, word: str, machine: Cut) -> Text:
+    def _removed(self, question: str, word: str, machine: PartTaken) -> UserText:
         if not self._at_edge(question, word):
             return self
         [piece, *others] = self._parts
-        if others or not isinstance(piece, Piece):
+        if others or not isinstance(piece, UserPiece):
             raise UndecidedError("removes an end of the text and of what is beside it")
-        return self.way.of(Piece((*piece.machines, machine)))
+        return self.way.of(UserPiece((*piece.machines, machine)))
 
-    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> Text:
-        if not old or self._crossing(old) or any(isinstance(word, Text) and word.unknown for word in (old, new)):
+    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> UserText:
+        if not old or self._crossing(old) or any(isinstance(word, UserText) and word.unknown for word in (old, new)):
             raise UndecidedError("replaces where the text and the template meet, or by the text itself")
         if not self.unknown or count == 0:
-            return Text(str.replace(self, old, new, count), self.way)
+            return UserText(str.replace(self, old, new, count), self.way)
         if int(count) >= 0 and len(self._parts) > 1:
             raise UndecidedError("replaces a number of times in several parts")
         machine = Replaced(str(old), str(new), int(count))
         return self.way.join(
-            Piece((*part.machines, machine)) if isinstance(part, Piece) else part.replace(old, new)
+            UserPiece((*part.machines, machine)) if isinstance(part, UserPiece) else part.replace(old, new)
             for part in self._parts
         )
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> Any:
         if not self.unknown:
-            return [Text(part, self.way) for part in str.split(self, sep, maxsplit)]
+            return [UserText(part, self.way) for part in str.split(self, sep, maxsplit)]
         if sep is None:
             raise UndecidedError("splits the text at white space")
         if sep not in self:
@@ -364,30 +370,32 @@ class Text(str):  # noqa: SLOT000 - it has a way
             raise UndecidedError("splits the text from the right")
         return self.split(sep)
 
-    def partition(self, sep: str) -> tuple[Text, Text, Text]:
+    def partition(self, sep: str) -> tuple[UserText, UserText, UserText]:
         parts = self.split(sep, 1)
-        none = Text("", self.way)
-        return (parts[0], none, none) if not isinstance(parts, _Split) else (parts[0], Text(sep, self.way), parts[-1])
+        none = UserText("", self.way)
+        return (
+            (parts[0], none, none) if not isinstance(parts, _Split) else (parts[0], UserText(sep, self.way), parts[-1])
+        )
 
-    def _part_of_split(self, sep: str, at: int, *, first_only: bool) -> Text:
+    def _part_of_split(self, sep: str, at: int, *, first_only: bool) -> UserText:
         if at not in (0, -1) and not (first_only and at == 1):
             [piece, *others] = self._parts
-            if others or not isinstance(piece, Piece):
+            if others or not isinstance(piece, UserPiece):
                 raise UndecidedError("takes a middle part of the text and of what is beside it")
-            return self.way.of(Piece((*piece.machines, Cut(), Guard("contains", sep, wanted=False))))
+            return self.way.of(UserPiece((*piece.machines, PartTaken(), Answered("contains", sep, wanted=False))))
         from_left = at == 0 or first_only
-        kept = list[str | Piece]()
+        kept = list[str | UserPiece]()
         parts = self._parts if from_left else self._parts[::-1]
         for number, part in enumerate(parts):  # noqa: B007 - where it ends is used below
             if isinstance(part, str) and sep not in part:
                 kept.append(part)
             elif isinstance(part, str):
                 before, after = part.split(sep, 1) if from_left else part.rsplit(sep, 1)
-                found: list[str | Piece] = [before if at == 0 else after]
+                found: list[str | UserPiece] = [before if at == 0 else after]
                 break
             elif self.way.ask(part, "contains", sep):
                 side = "before" if at == 0 else "after first" if first_only else "after last"
-                found = [Piece((*part.machines, Parted(sep, side)))]
+                found = [UserPiece((*part.machines, Parted(sep, side)))]
                 break
             else:
                 kept.append(part)
@@ -397,19 +405,19 @@ class Text(str):  # noqa: SLOT000 - it has a way
             return self.way.join([*kept, *found])
         return self.way.join([*found, *(parts[number + 1 :] if from_left else kept[::-1])])
 
-    def upper(self) -> Text:
+    def upper(self) -> UserText:
         return self.through(UPPER)
 
-    def lower(self) -> Text:
+    def lower(self) -> UserText:
         return self.through(LOWER)
 
-    def join(self, texts: Iterable[Any]) -> Text:
+    def join(self, texts: Iterable[Any]) -> UserText:
         if self.unknown:
             raise UndecidedError("joins texts by the text")
-        return Text(str.join(self, map(str, texts)), self.way)
+        return UserText(str.join(self, map(str, texts)), self.way)
 
-    def format(self, *values: Any, **named: Any) -> Text:
-        return Text(str.format(str.__str__(self), *values, **named), self.way)
+    def format(self, *values: Any, **named: Any) -> UserText:
+        return UserText(str.format(str.__str__(self), *values, **named), self.way)
 
     def isspace(self) -> bool:
         return self.way.ask(None, "isspace", f"{self._key}") if self.unknown else str.isspace(self)
@@ -423,7 +431,7 @@ class Text(str):  # noqa: SLOT000 - it has a way
 def _refusing(name: str) -> Callable[..., Any]:
     own = getattr(str, name)
 
-    def refuse(self: Text, *args: Any, **kwargs: Any) -> Any:
+    def refuse(self: UserText, *args: Any, **kwargs: Any) -> Any:
         if self.unknown:
             raise UndecidedError(f"does {name.strip('_')!r} with the text")
         return own(self, *args, **kwargs)
@@ -432,10 +440,10 @@ def _refusing(name: str) -> Callable[..., Any]:
     return refuse
 
 
-for _name in {*dir(str), "__iter__"} - {*vars(Text), *dir(object)} - {"__getnewargs__", "__len__"}:
-    setattr(Text, _name, _refusing(_name))
+for _name in {*dir(str), "__iter__"} - {*vars(UserText), *dir(object)} - {"__getnewargs__", "__len__"}:
+    setattr(UserText, _name, _refusing(_name))
 for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
-    setattr(Text, _name, _refusing(_name))
+    setattr(UserText, _name, _refusing(_name))
 
 
 def ways(follow: Callable[[Way], Any]) -> Iterator[tuple[Way, Any]]:

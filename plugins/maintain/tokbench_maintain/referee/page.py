@@ -22,6 +22,8 @@ Of {run:,} numbers that {tables} published tables print and that run here, **{sa
 a cause that gives the whole column, and {open:,} are open. {not_run:,} more cannot run here.
 
 Made by `tokbench referee --fetch --page reports/referee/README.md`. [How to add a table](adding.md).
+Studies that contradict each other are held against
+[our own numbers](../validity/README.md#where-the-field-contradicts-itself), too.
 
 | table | numbers | {heads} |
 |---|---:|{lines}"""

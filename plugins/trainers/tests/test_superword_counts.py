@@ -26,7 +26,7 @@ from tokbench_plugins.counts.merge import add_tables
 from tokbench_plugins.counts.pieces import Reading
 from tokbench_plugins.counts.read import TableRows, read_counts
 from tokbench_plugins.counts.rows import gather
-from tokbench_trainers.superwords.cutting import BORDERS, Cutter
+from tokbench_trainers.superwords.cutting import BORDERS, SuperwordCutter
 from tokbench_trainers.superwords.superbpe import SuperBPERule, train_superbpe
 from tokbench_trainers.superwords.tables import (
     boundless_of_table,
@@ -37,7 +37,7 @@ from tokbench_trainers.superwords.tables import (
     superbpe_of_table,
 )
 from tokbench_trainers.superwords.train_boundless import train_boundless
-from tokbench_trainers.superwords.wanted import Wanted
+from tokbench_trainers.superwords.wanted import SuperwordTraining
 
 KINDS = ("superbpe", "boundless_bpe")
 WORDS = ["by", " by", " the", " way", " in", " end", " a", " aa", ".", ":", "\n", "  ", "--", " '", "12", "é", "'s"]
@@ -46,7 +46,7 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=30).map("".join), min
 
 def wanted_for(kind, size, pattern="gpt4", tie="first"):
     more = (size - 8, 3) if kind == "superbpe" else ()
-    return Wanted(kind, resolve_pattern(pattern), size, tie, *more)
+    return SuperwordTraining(kind, resolve_pattern(pattern), size, tie, *more)
 
 
 def from_text(documents, wanted):
@@ -72,7 +72,7 @@ def test_cut_text_gives_the_merges(documents, kind, pattern, least, smallest):
     data, offsets = encode_documents(documents)
     plan = plan_of(count_documents(documents, pattern), wanted).plan
     sketch = sketch_of(plan, [Block(data, offsets, None)])
-    cutter = Cutter(plan._replace(least=least, frequent=sketch >= least))
+    cutter = SuperwordCutter(plan._replace(least=least, frequent=sketch >= least))
     counter = BlockCounter(pattern, cutter=cutter)
     counter.add(Block(data, offsets, None))
     rows = gather(counter.rows())
@@ -90,7 +90,7 @@ def test_cut_text_gives_the_merges(documents, kind, pattern, least, smallest):
 def test_pieces_are_cut_alike(kind, text):
     """A text that is read in pieces is cut as the whole."""
     plan = plan_of(count_documents([text * 2, "by the way", "by the way"], "gpt4"), wanted_for(kind, 290)).plan
-    cutter = Cutter(plan)
+    cutter = SuperwordCutter(plan)
     borders = [0, *(found.start() for found in regex.finditer(BORDERS[kind], text)), len(text)]
     pieces = [text[start:end] for start, end in pairwise(borders)]
     ends, start = [], 0
@@ -138,7 +138,7 @@ def test_parts_add_up(samples, tmp_path):
     blocks = [Block(*encode_documents(documents), None)]
     sketch = sketch_of(plan, blocks)
     least = least_of(sketch, wanted)
-    cutter = Cutter(plan._replace(least=least, frequent=sketch >= least))
+    cutter = SuperwordCutter(plan._replace(least=least, frequent=sketch >= least))
     files, parts = sorted(folder.iterdir()), []
     reading = Reading(wanted.pattern, border=BORDERS["superbpe"])
     for number, some in enumerate((files[:5], files[5:])):

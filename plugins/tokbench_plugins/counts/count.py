@@ -51,7 +51,7 @@ class Block(NamedTuple):
     group: str = ""
 
 
-class Cutter(Protocol):
+class TextCutter(Protocol):
     """What cuts text by more than a split; it can be pickled."""
 
     @property
@@ -69,7 +69,7 @@ class Cutter(Protocol):
 class BlockCounter:
     """Counts the chunks of blocks by group and part."""
 
-    def __init__(self, pattern: str, *, parts: bool = False, cutter: Cutter | None = None) -> None:
+    def __init__(self, pattern: str, *, parts: bool = False, cutter: TextCutter | None = None) -> None:
         self._scan = cutter or scanner(pattern)
         self._split = None if self._scan else Splitter(pattern)
         self._parts = parts

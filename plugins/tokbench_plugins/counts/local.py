@@ -34,7 +34,7 @@ from tokbench.text.cuts import shown_name
 from tokbench.text.find import no_text
 from tokbench.text.opening import STDIN
 from tokbench_plugins.bpe.patterns import resolve_pattern
-from tokbench_plugins.counts.count import BlockCounter, Cutter
+from tokbench_plugins.counts.count import BlockCounter, TextCutter
 from tokbench_plugins.counts.facts import CountFacts, position, schema
 from tokbench_plugins.counts.merge import BASE, Merged, Part, engine, merge
 from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, pieces
@@ -63,7 +63,7 @@ class Task:
     processes: int = 1
     parts: bool = False
     least: int = 1
-    cutter: Cutter | None = None
+    cutter: TextCutter | None = None
     """What cuts the text instead of the split."""
     others: Mapping[str, Path] = field(default_factory=dict)
     """Tables of the same text by other splits: where to write them, by expression."""

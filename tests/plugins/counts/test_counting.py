@@ -261,3 +261,17 @@ def test_a_bad_byte_is_named_by_another_process(tmp_path, small):
     (folder / "003.txt").write_bytes(b"good\nbad \xff\n")
     with pytest.raises(InputError, match=r"003\.txt:2:5: not UTF-8: byte 0xff"):
         counted(folder, processes=2)
+
+
+def test_several_splits_in_one_pass(tmp_path):
+    """Each table is the one that its split alone gives."""
+    documents = texts(30, 200)
+    folder = write(tmp_path / "in", documents)
+    done = call(folder, "--pattern", "gpt2", "--pattern", "o200k", "-o", tmp_path / "all.counts")
+    assert done.returncode == 0, done.stderr
+    for pattern in ("gpt2", "o200k"):
+        assert rows(tmp_path / f"all.{pattern}.counts") == expected(documents, pattern)
+        assert read_facts(tmp_path / f"all.{pattern}.counts").pattern_name == pattern
+    assert not (tmp_path / "all.counts").exists()
+    unnamed = call(folder, "--pattern", "gpt2", "--pattern", "[ab]+|.", "-o", tmp_path / "all.counts")
+    assert (unnamed.returncode, "by itself" in unnamed.stderr) == (2, True)

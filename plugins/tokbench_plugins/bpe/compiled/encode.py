@@ -95,10 +95,10 @@ class CompiledEncoder:
         return np.cumsum(np.fromiter(map(len, chunks), np.int64))
 
 
-class ChunkEncoder:
+class ChunkwiseEncoder:
     """Encodes chunks, which need not be whole characters.
 
-    >>> encode = ChunkEncoder(Vocabulary.trained([(97, 97), (256, 98)]))
+    >>> encode = ChunkwiseEncoder(Vocabulary.trained([(97, 97), (256, 98)]))
     >>> encoded = encode(np.frombuffer(bytearray(b"aabb" + bytes(PADDING)), np.uint8), np.array([3, 4]))
     >>> encoded.ids.tolist(), encoded.offsets.tolist()
     ([257, 98], [0, 1, 2])

@@ -27,7 +27,7 @@ from tokbench_plugins.bpe.engines import check_engine
 from tokbench_trainers.ruled import RuledBPE, RuledLoadOptions, RuledTrainOptions, special_behind
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like
 from tokbench_trainers.superwords.train_boundless import train_boundless
-from tokbench_trainers.superwords.wanted import Wanted, check_table
+from tokbench_trainers.superwords.wanted import SuperwordTraining, check_table
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.artefact import TrainingText
@@ -109,7 +109,7 @@ def _train_counts(
     from tokbench_trainers.superwords.tables import boundless_of_table
 
     rows, facts = rows_of_tables(tables, options.tie)
-    learned, _ = boundless_of_table(rows, facts, wanted_of(options, vocab_size), progress)
+    learned, _ = boundless_of_table(rows, facts, training_of(options, vocab_size), progress)
     return _made(learned, vocab_size, options, text_of_tables(tables))
 
 
@@ -120,13 +120,13 @@ def _made(learned: BoundlessMerges, vocab_size: int, options: RuledTrainOptions,
     return BoundlessBPE(learned, options.pattern, special, training=record)
 
 
-def wanted_of(options: RuledTrainOptions, vocab_size: int) -> Wanted:
+def training_of(options: RuledTrainOptions, vocab_size: int) -> SuperwordTraining:
     """Return what a table of counts is for."""
-    return Wanted("boundless_bpe", resolve_pattern(options.pattern), vocab_size, options.tie)
+    return SuperwordTraining("boundless_bpe", resolve_pattern(options.pattern), vocab_size, options.tie)
 
 
 def _check_counts(options: RuledTrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
-    return check_table(wanted_of(options, FIRST_MERGE), tables)
+    return check_table(training_of(options, FIRST_MERGE), tables)
 
 
 def _load(options: RuledLoadOptions) -> BoundlessBPE:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tokbench_plugins.counts.local import Task
     from tokbench_plugins.counts.read import TableRows
     from tokbench_trainers.superwords.tables import Progress
-    from tokbench_trainers.superwords.wanted import Wanted
+    from tokbench_trainers.superwords.wanted import SuperwordTraining
 
 
 @click.command(
@@ -79,7 +79,7 @@ def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log,
     say(f"Next: tokbench train --backend {backend} --counts {output} --vocab-size {given['vocab_size']}")
 
 
-def _wanted(given: dict[str, Any]) -> Wanted:
+def _wanted(given: dict[str, Any]) -> SuperwordTraining:
     from tokbench_trainers.ruled import RuledTrainOptions
     from tokbench_trainers.superwords import boundless_bpe, superbpe
 
@@ -87,11 +87,11 @@ def _wanted(given: dict[str, Any]) -> Wanted:
     if given["backend"] == "boundless_bpe":
         if unknown := {"stage_one", "most_words"} & options.keys():
             raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
-        return boundless_bpe.wanted_of(RuledTrainOptions(**options), given["vocab_size"])
-    return superbpe.wanted_of(superbpe.SuperBPETrainOptions(**options), given["vocab_size"])
+        return boundless_bpe.training_of(RuledTrainOptions(**options), given["vocab_size"])
+    return superbpe.training_of(superbpe.SuperBPETrainOptions(**options), given["vocab_size"])
 
 
-def _words(task: Task, wanted: Wanted, table: str | None, progress: Progress) -> TableRows:
+def _words(task: Task, wanted: SuperwordTraining, table: str | None, progress: Progress) -> TableRows:
     from dataclasses import replace
 
     from tokbench import plugin

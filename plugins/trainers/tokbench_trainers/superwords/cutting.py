@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench_plugins.bpe import Pair, Vocabulary
-from tokbench_plugins.bpe.compiled.encode import ChunkEncoder
+from tokbench_plugins.bpe.compiled.encode import ChunkwiseEncoder
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import STAGE_TWO
 from tokbench_trainers.superwords.kernels import (
@@ -47,7 +47,7 @@ BORDERS: Final[dict[Kind, str]] = {
 """Where a text may be read in pieces."""
 
 
-class Plan(NamedTuple):
+class CuttingPlan(NamedTuple):
     """What is joined."""
 
     kind: Kind
@@ -62,15 +62,15 @@ class Plan(NamedTuple):
     """bool[SLOTS], the pairs that may occur that often; ``None`` for all."""
 
 
-class Cutter:
+class SuperwordCutter:
     """Cuts text by a plan."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: CuttingPlan) -> None:
         self.plan = plan
         self._vocabulary = Vocabulary.trained(plan.merges)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Cutter, (self.plan,)
+        return SuperwordCutter, (self.plan,)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -121,8 +121,8 @@ class Cutter:
         return scanner(STAGE_TWO if self.plan.kind == "superbpe" else self.plan.rule["pattern"])
 
     @cached_property
-    def _encode(self) -> ChunkEncoder:
-        return ChunkEncoder(self._vocabulary)
+    def _encode(self) -> ChunkwiseEncoder:
+        return ChunkwiseEncoder(self._vocabulary)
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:

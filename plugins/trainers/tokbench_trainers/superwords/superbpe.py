@@ -32,7 +32,7 @@ from tokbench_plugins.regex_bpe import RegexBPETrainOptions
 from tokbench_trainers.extend import MergeRule, extend
 from tokbench_trainers.ruled import special_behind
 from tokbench_trainers.superwords.rules import MOST_WORDS, may_cross
-from tokbench_trainers.superwords.wanted import Wanted, check_table
+from tokbench_trainers.superwords.wanted import SuperwordTraining, check_table
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.artefact import TrainingText
@@ -130,7 +130,7 @@ def _train_counts(
     from tokbench_trainers.superwords.tables import superbpe_of_table
 
     rows, facts = rows_of_tables(tables, options.tie)
-    merges = superbpe_of_table(rows, facts, wanted_of(options, vocab_size), progress)
+    merges = superbpe_of_table(rows, facts, training_of(options, vocab_size), progress)
     return _made(merges, vocab_size, options, text_of_tables(tables))
 
 
@@ -140,14 +140,14 @@ def _made(merges: Sequence[Pair], vocab_size: int, options: SuperBPETrainOptions
     return BPETokenizer(merges, STAGE_TWO, special, engine=options.engine, training=record)
 
 
-def wanted_of(options: SuperBPETrainOptions, vocab_size: int) -> Wanted:
+def training_of(options: SuperBPETrainOptions, vocab_size: int) -> SuperwordTraining:
     """Return what a table of counts is for."""
     rule = options.rule(vocab_size)
-    return Wanted("superbpe", resolve_pattern(options.pattern), vocab_size, options.tie, *rule[1:])
+    return SuperwordTraining("superbpe", resolve_pattern(options.pattern), vocab_size, options.tie, *rule[1:])
 
 
 def _check_counts(options: SuperBPETrainOptions, tables: Mapping[str, plugin.CountsFile]) -> str:
-    return check_table(wanted_of(options, FIRST_MERGE), tables)
+    return check_table(training_of(options, FIRST_MERGE), tables)
 
 
 SPEC = plugin.BackendSpec(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, Pair, Vocabulary
 from tokbench_plugins.bpe.compiled.count import Counts
-from tokbench_plugins.bpe.compiled.encode import ChunkEncoder
+from tokbench_plugins.bpe.compiled.encode import ChunkwiseEncoder
 from tokbench_plugins.bpe.compiled.train import train_counts
 from tokbench_plugins.counts.count import Block
 from tokbench_plugins.counts.facts import CountFacts
@@ -21,11 +21,11 @@ from tokbench_plugins.counts.local import Counted, Task, count, through
 from tokbench_plugins.counts.pieces import Piece, PieceReader, Reading, pieces
 from tokbench_plugins.counts.read import TableRows
 from tokbench_trainers.extend import EncodedChunks, MergeRule, learn
-from tokbench_trainers.superwords.cutting import BORDERS, Cutter, Plan
+from tokbench_trainers.superwords.cutting import BORDERS, CuttingPlan, SuperwordCutter
 from tokbench_trainers.superwords.kernels import SLOTS
 from tokbench_trainers.superwords.rules import may_cross
 from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_on_counted
-from tokbench_trainers.superwords.wanted import Wanted
+from tokbench_trainers.superwords.wanted import SuperwordTraining
 
 _SPARE: Final = 4
 """How many times as many pairs as superwords are kept: a merge takes away from its neighbours."""
@@ -34,7 +34,9 @@ Progress = Callable[[str, int], object]
 """Called with a step and the bytes of files read so far."""
 
 
-def make_table(task: Task, words: TableRows, wanted: Wanted, progress: Progress, least: int | None = None) -> Counted:
+def make_table(
+    task: Task, words: TableRows, wanted: SuperwordTraining, progress: Progress, least: int | None = None
+) -> Counted:
     """Count a text by the superwords that may be learned from it.
 
     Args:
@@ -51,7 +53,7 @@ def make_table(task: Task, words: TableRows, wanted: Wanted, progress: Progress,
         raise plugin.InputError(f"the table of words is not whole: {words.facts.left_out}; count without --min-count")
     plan, surely = plan_of(words.rows, wanted)
     reading = task.reading._replace(border=BORDERS[wanted.kind])
-    make = partial(_Sketcher, Cutter(plan), reading)
+    make = partial(_Sketcher, SuperwordCutter(plan), reading)
     sketch, n_bytes = np.zeros(SLOTS, np.int64), 0
     for one in through(pieces(task.files, reading), make, task.processes, partial(progress, "counting pairs (MB)")):
         sketch += one.counts
@@ -60,40 +62,40 @@ def make_table(task: Task, words: TableRows, wanted: Wanted, progress: Progress,
         message = f"the table of words is of {words.facts.bytes:,} bytes of text, and this text has {n_bytes:,}"
         raise plugin.InputError(f"{message}; count the words of the same files, read alike")
     least = least or surely or least_of(sketch, wanted)
-    cutter = Cutter(plan._replace(least=least, frequent=sketch >= least))
+    cutter = SuperwordCutter(plan._replace(least=least, frequent=sketch >= least))
     return count(replace(task, reading=reading, cutter=cutter), partial(progress, "counting superwords (MB)"))
 
 
 class Planned(NamedTuple):
     """How a text will be cut."""
 
-    plan: Plan
+    plan: CuttingPlan
     """Without what is frequent."""
     least: int
     """How often the last merge is done, at least; 0 if that is unknown."""
 
 
-def plan_of(words: Counts, wanted: Wanted) -> Planned:
+def plan_of(words: Counts, wanted: SuperwordTraining) -> Planned:
     """Train the merges within words."""
     if wanted.kind == "superbpe":
         merges = train_counts(words, wanted.stage_one, wanted.tie)
-        return Planned(Plan(wanted.kind, wanted.rule, merges, wanted.most_words), 0)
+        return Planned(CuttingPlan(wanted.kind, wanted.rule, merges, wanted.most_words), 0)
     ordinary = learn_ordinary({chunk.decode(): n for chunk, n in words.chunks()}, wanted.vocab_size, wanted.tie)
     merges = [(left, right) for left, right, _ in ordinary.vocabulary.merges]
     enough = len(merges) == wanted.vocab_size - FIRST_MERGE and merges
     # Supermerges take the places of rarer ones.
-    return Planned(Plan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
+    return Planned(CuttingPlan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
 
 
-def sketch_of(plan: Plan, blocks: Iterable[Block]) -> NDArray[np.int64]:
+def sketch_of(plan: CuttingPlan, blocks: Iterable[Block]) -> NDArray[np.int64]:
     """Return int64[SLOTS], at least how often each pair occurs; sketches of parts of a text add up."""
-    cutter, sketch = Cutter(plan), np.zeros(SLOTS, np.int64)
+    cutter, sketch = SuperwordCutter(plan), np.zeros(SLOTS, np.int64)
     for block in blocks:
         cutter.add_to(sketch, block.data, block.offsets)
     return sketch
 
 
-def least_of(sketch: NDArray[np.int64], wanted: Wanted) -> int:
+def least_of(sketch: NDArray[np.int64], wanted: SuperwordTraining) -> int:
     """Return a count that the last superword is not below, if text is as usual; training checks it."""
     place = max(0, SLOTS - 1 - _SPARE * (wanted.vocab_size - wanted.stage_one))
     return max(1, int(np.partition(sketch, place)[place]))
@@ -107,7 +109,7 @@ class _Sketch(NamedTuple):
 class _Sketcher:
     """Counts the joints of pieces."""
 
-    def __init__(self, cutter: Cutter, reading: Reading) -> None:
+    def __init__(self, cutter: SuperwordCutter, reading: Reading) -> None:
         self._cutter, self._reading = cutter, reading
         self._sketch, self._bytes = np.zeros(SLOTS, np.int64), 0
 
@@ -123,7 +125,7 @@ class _Sketcher:
 
 
 def superbpe_of_table(
-    rows: Counts, facts: CountFacts, wanted: Wanted, progress: plugin.TrainProgress = plugin.silent
+    rows: Counts, facts: CountFacts, wanted: SuperwordTraining, progress: plugin.TrainProgress = plugin.silent
 ) -> list[Pair]:
     """Learn the second stage.
 
@@ -136,7 +138,7 @@ def superbpe_of_table(
         raise plugin.BackendError(f"{message}; give stage_one: {made['stage_one']}, or make the table again")
     merges = [(left, right) for left, right in made["merges"]]
     base, first = Vocabulary.trained(merges), FIRST_MERGE + len(merges)
-    encoded = EncodedChunks(*ChunkEncoder(base)(rows.data, rows.offsets[1:]), rows.counts)
+    encoded = EncodedChunks(*ChunkwiseEncoder(base)(rows.data, rows.offsets[1:]), rows.counts)
     rule = MergeRule(wanted.tie, partial(may_cross, most_words=wanted.most_words))
     learned = learn(base, encoded, range(first, max(first, wanted.vocab_size)), rule, progress)
     rarest = min((one.times for one in learned), default=0)
@@ -145,7 +147,7 @@ def superbpe_of_table(
 
 
 def boundless_of_table(
-    rows: Counts, facts: CountFacts, wanted: Wanted, progress: plugin.TrainProgress = plugin.silent
+    rows: Counts, facts: CountFacts, wanted: SuperwordTraining, progress: plugin.TrainProgress = plugin.silent
 ) -> TrainedBoundless:
     """Learn merges and supermerges.
 

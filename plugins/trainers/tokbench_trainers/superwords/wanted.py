@@ -11,7 +11,7 @@ from tokbench_plugins.bpe import Tie
 Kind = Literal["superbpe", "boundless_bpe"]
 
 
-class Wanted(NamedTuple):
+class SuperwordTraining(NamedTuple):
     """The training that a table is for."""
 
     kind: Kind
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
         return {**rule, "vocab_size": self.vocab_size}
 
 
-def check_table(wanted: Wanted, tables: Mapping[str, plugin.CountsFile]) -> str:
+def check_table(wanted: SuperwordTraining, tables: Mapping[str, plugin.CountsFile]) -> str:
     """Return why a training does not fit tables; sizes are checked when it begins."""
     from tokbench_plugins.counts.facts import read_facts
 

@@ -110,7 +110,7 @@ class Decider:
         yield from islice(other, _ENCODED)
 
     def _with_differing(self, right: str, wrong: str) -> Iterator[str]:
-        """Yield characters that only one of two steps takes, in and next to tokens, and those that share their bytes."""
+        """Yield characters that only one of two steps takes, next to tokens, and those that share their bytes."""
         characters = differing_characters(right, wrong)
         characters = characters[:: 1 + len(characters) // _CHARACTERS]
         chosen = {*characters}

@@ -18,7 +18,7 @@ def why_not_by_chunks(tokenizer: Tokenizer, split: str, chunks: Iterable[str]) -
 
     >>> from tokbench.registry.load import load
     >>> why_not_by_chunks(load("utf8_bytes"), ".", [])
-    "chunks of counts say nothing of it: it does not say how it splits text; measure it on the text"
+    'chunks of counts say nothing of it: it does not say how it splits text; measure it on the text'
     """
     own = tokenizer.split if isinstance(tokenizer, HasSplit) else None
     if not own:

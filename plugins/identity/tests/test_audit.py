@@ -179,8 +179,8 @@ def lose_a_rank(content):
     content["vocab"][4000]["token_bytes"] = base64.b64encode(b"zqzqzq").decode()
 
 
-def pair_digits(content):
-    content["config"]["pattern"] = content["config"]["pattern"].replace(r"\p{N}|", r"\p{N}{1,2}|")
+def no_space_before_signs(content):
+    content["config"]["pattern"] = content["config"]["pattern"].replace("| ?[", "|[")
 
 
 def no_slash(content):
@@ -194,12 +194,14 @@ def ascii_words(content):
 TEKKEN = {
     swap_ranks: {"ids"},
     lose_a_rank: {"token"},
-    pair_digits: {"split"},
+    no_space_before_signs: {"split"},
     no_slash: {"split"},
-    ascii_words: {"split"},
+    ascii_words: {"split", "normalizer"},  # the library drops what it skips
 }
 MODELS = {"mistral-7b-v1": "tokenizer.model.v1"}
 EXPORTED = ("gpt-2", "gpt-4", "llama-3", "gpt-4o")
+NOT_WRITTEN = {("gpt2", "lose many"), ("tiktoken", "lose many"), ("tiktoken", "rename a mark")}
+"""Tokens without merges are refused; ranks have no marks."""
 RANKED = {"gguf": ".gguf", "gpt2": "", "tiktoken": ".tiktoken"}
 
 
@@ -244,6 +246,8 @@ def test_attacks_on_a_tokenizer_json_are_named(exported, tmp_path, name):
 @pytest.mark.parametrize("form", RANKED)
 def test_attacks_on_files_without_split_are_named(exported, tmp_path, form):
     for attack in ("", *VOCABULARY):
+        if (form, attack) in NOT_WRITTEN:
+            continue
         content = exported("gpt-2")
         if attack:
             JSON[attack][0](content)
@@ -251,8 +255,6 @@ def test_attacks_on_files_without_split_are_named(exported, tmp_path, form):
         path = tmp_path / f"{attack or 'untouched'}{RANKED[form]}"
         tokbench.load("tokbench_bpe", path=str(tmp_path / "tokenizer.json")).export(form, path)
         found, answer = accused(path, "gpt-2")
-        if form == "tiktoken" and attack == "rename a mark":  # the file has no marks
-            continue
         assert bool(found & JSON[attack][1]) if attack else not found, (attack, answer.findings)
 
 

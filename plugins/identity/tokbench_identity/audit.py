@@ -225,7 +225,8 @@ class _Compared:
             return f"never made: {_some(self.lost)}"
         text = min((self.texts[k] for k in places), key=len)
         a, b = ([*map(shown, pieces_of_ids(some, some.encode(text)))] for some in self.pair)
-        words = f"{named[0].partition(': ')[2]}; " if named else ""
+        known = [some.partition(": ")[2] for some in named if some.startswith(f"{cause}: ")]
+        words = f"{known[0]}; " if len(known) == 1 else ""
         return f"{words}{text[:_LONG]!r} is {a[:_PIECES]} instead of {b[:_PIECES]}"
 
 

@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from sentencepiece import sentencepiece_model_pb2 as proto
 
 import tokbench
-from tokbench_identity.audit import audit
+from tokbench.command import load_named, local_names
+from tokbench.plugin import HasTokenBytes
+from tokbench_identity.audit import audit, published_sizes
 from tokbench_identity.commands.audit import audit as command
 
 pytestmark = pytest.mark.usefixtures("tiktoken_files")
@@ -297,3 +299,18 @@ def test_exit_codes_say_whether_it_differs(tmp_path):
     damaged.write_text("{}")
     with pytest.raises(tokbench.InputError):
         audit(str(damaged))
+
+
+@pytest.mark.packages
+def test_sizes_are_those_of_the_names():
+    """Names without a kit are found by their size."""
+    sizes = published_sizes()
+    for name in local_names():
+        tokenizer = load_named(name)
+        assert sizes.get(name) == (tokenizer.vocab_size if isinstance(tokenizer, HasTokenBytes) else None)
+
+
+@pytest.mark.parametrize("name", ["mistral-7b-v3", "llama-4", "kimi-k3"])
+def test_names_without_a_kit_are_recognised(name):
+    answer = audit(name)
+    assert (answer.name, answer.findings) == (name, ())

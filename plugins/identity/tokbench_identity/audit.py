@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -21,6 +23,10 @@ _LEAST: Final = 0.2
 """The share of tokens of a kit that a tokenizer must have in common with its name, so that it resembles it."""
 _NEAR: Final = 0.03
 """Names whose shares differ less are compared by their tokens and marks."""
+_OTHER: Final = 0.05
+"""The share of ids that differ from which on names are looked at whose kits do not ship."""
+_FOREIGN: Final = 0.1
+"""The share of tokens that a name lacks from which on it is another vocabulary, and no change of this one."""
 _UNKNOWN: Final = "<unk>"
 _LONG, _PIECES, _TRIED = 40, 8, 200
 
@@ -70,10 +76,7 @@ def audit(given: str | Tokenizer, name: str = "") -> Audit:
     """
     mine = load_named(given)
     called = given if isinstance(given, str) else type(given).__name__
-    likely = [name] if name else _resembled(mine)
-    if not likely:
-        raise InputError(f"{called} resembles no published tokenizer; name one with --as NAME")
-    name, published = _closest(mine, likely)
+    name, published = (name, load_named(name)) if name else _most_alike(mine, called)
     kit = kit_of(name) if name in shipped_names() else None
     documents = [text for some in texts_by_group("sample").values() for text in some]
     compared = _Compared(mine, published, documents, [row.text for row in kit.texts] if kit else [])
@@ -130,25 +133,37 @@ def _resembled(tokenizer: Tokenizer) -> list[str]:
     return [name for name, share in shares.items() if share >= max(best - _NEAR, _LEAST)]
 
 
-def _closest(tokenizer: Tokenizer, names: Sequence[str]) -> tuple[str, Tokenizer]:
-    """Return the one of some names with the fewest ids and marks that differ."""
-
-    def differing(other: Tokenizer) -> int:
-        same = sum(a == b for a, b in zip(_table(tokenizer), _table(other), strict=False))
-        changed = len([*changed_marks(_special(tokenizer), _special(other))]) if _special(tokenizer) else 0
-        return max(tokenizer.vocab_size, other.vocab_size) - same + changed
-
-    loaded = {}
-    for name in names:
-        try:
-            loaded[name] = load_named(name)
-        except InputError:  # its package is not here
-            if len(names) == 1:
-                raise
-    if not loaded:
-        raise InputError(f"{' and '.join(names)} cannot be loaded; install their packages")
-    name = min(loaded, key=lambda name: differing(loaded[name])) if len(loaded) > 1 else next(iter(loaded))
+def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
+    """Return the published tokenizer with the fewest ids and marks that differ; all are looked at where many do."""
+    loaded: dict[str, Tokenizer] = {}
+    many, table = _OTHER * mine.vocab_size, _table(mine)
+    likely, sizes = _resembled(mine), published_sizes()
+    near = [name for name, size in sizes.items() if abs(size - mine.vocab_size) <= _FOREIGN * size]
+    for names in (likely, [name for name in near if name not in likely]):
+        for name in names:
+            with suppress(InputError):  # its package is not here
+                loaded[name] = load_named(name)
+        differing = {name: _differing(table, mine, other) for name, other in loaded.items()}
+        if min(differing.values(), default=many) < many:
+            break
+    own = set(table)
+    alike = [name for name in loaded if len(own.intersection(_table(loaded[name]))) > (1 - _FOREIGN) * len(own)]
+    if not alike:
+        raise InputError(f"{called} resembles no published tokenizer; name one with --as NAME")
+    name = min(alike, key=differing.__getitem__)
     return name, loaded[name]
+
+
+def published_sizes() -> dict[str, int]:
+    """Return the size of each published vocabulary, which is known without its package."""
+    lines = files(__package__).joinpath("sizes.tsv").read_text("utf-8").splitlines()
+    return {name: int(size) for name, size in (line.split("\t") for line in lines)}
+
+
+def _differing(table: Sequence[bytes], one: Tokenizer, other: Tokenizer) -> int:
+    same = sum(a == b for a, b in zip(table, _table(other), strict=False))
+    changed = len([*changed_marks(_special(one), _special(other))]) if _special(one) else 0
+    return max(one.vocab_size, other.vocab_size) - same + changed
 
 
 class _Compared:

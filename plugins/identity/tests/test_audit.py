@@ -202,8 +202,8 @@ TEKKEN = {
 }
 MODELS = {"mistral-7b-v1": "tokenizer.model.v1"}
 EXPORTED = ("gpt-2", "gpt-4", "llama-3", "gpt-4o")
-NOT_WRITTEN = {("gpt2", "lose many"), ("tiktoken", "lose many"), ("tiktoken", "rename a mark")}
-"""Tokens without merges are refused; ranks have no marks."""
+NOT_WRITTEN = {("gpt2", "lose many"), *(("tiktoken", attack) for attack in VOCABULARY)}
+"""Tokens without merges, or ids that are no ranks, are refused."""
 RANKED = {"gguf": ".gguf", "gpt2": "", "tiktoken": ".tiktoken"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -47,7 +47,7 @@ def written(machine: Any, text: str) -> set[str]:
         (PartTaken(drop=2), lambda text: text[2:]),
         (PartTaken(keep=2), lambda text: text[:2]),
     ],
-    ids=str,
+    ids=count(),
 )
 def test_machine_writes_what_python_does(machine: Any, function: Any) -> None:
     for text in _TEXTS:

@@ -36,7 +36,7 @@ DOOR = {
 }
 WIDEST = dict(zip(DOOR, (14, 40, 40, 35, 12, 30), strict=True))
 ALIASES = {"plugin": "tokbench.plugin", "tokbench.plugin": "tokbench.plugin", "timing": "tokbench.plugin.timing"}
-ALIASES |= {"m": "tokbench.plugin.metrics", "doc": "tokbench.plugin.report"}
+ALIASES |= {"metrics": "tokbench.plugin.metrics", "doc": "tokbench.plugin.report"}
 """How modules of the door are called where much of them is used."""
 ROOMS = [ROOT / "tokbench" / room for room in ("formats", "metrics", "sources", "studies")]
 HERE = {found.name for found in distributions()} & set(packages())

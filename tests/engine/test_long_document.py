@@ -19,6 +19,7 @@ metrics: [compression, fertility, roundtrip]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.nightly
 @pytest.mark.parametrize("end", ["\n", " "], ids=["lines", "one line"])
 def test_a_document_of_100_mb_takes_less_than_a_gigabyte(tmp_path, end):

@@ -20,7 +20,6 @@ from tokbench.measuring.job import Job
 from tokbench.tokenizers.batch import check_encoded, count_batch, decode_batch, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import Encoded, Tokenizer, only_counts
 from tokbench.tokenizers.options import Options
-from tokbench.tokenizers.split import why_not_by_chunks
 
 
 class ShardStates(NamedTuple):
@@ -125,7 +124,11 @@ def _place(shard: Shard) -> str:
 
 def _other_split(tokenizer: Tokenizer, shard: Shard) -> Failure | None:
     """Return why counted chunks say nothing of a tokenizer: it does not split text into them."""
-    why = why_not_by_chunks(tokenizer, shard.split, shard.texts) if shard.split else ""
+    if not shard.split:
+        return None
+    from tokbench.tokenizers.split import why_not_by_chunks
+
+    why = why_not_by_chunks(tokenizer, shard.split, shard.texts)
     return Failure(why, no_ids=True) if why else None
 
 

@@ -23,7 +23,7 @@ from tokbench.measuring.spans import cut_patterns, find_spans, shard_bytes, sum_
 from tokbench.measuring.study import AskedJobs, Kept, Outcome, StudyContext, StudyProblem, StudySpec, ask_each
 from tokbench.measuring.sums import SummedMetric, Sums
 from tokbench.measuring.token_counts import DEPENDS_ON_AMOUNT, TokenCounts
-from tokbench.measuring.word_units import NOT_ALIGNED, count_by_document, token_ends, word_counts_of, words_of
+from tokbench.measuring.word_units import NOT_ALIGNED, count_by_document, token_ends, word_counts_of
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.results.study_blocks import BlockType
 from tokbench.statistics.jackknife import interval, student_t
@@ -69,5 +69,4 @@ __all__ = [
     "sum_by_document",
     "token_ends",
     "word_counts_of",
-    "words_of",
 ]

@@ -31,7 +31,7 @@ _UNKNOWN: Final = "<unk>"
 _LONG, _PIECES, _TRIED = 40, 8, 200
 
 
-class Finding(NamedTuple):
+class AuditFinding(NamedTuple):
     """A difference from the published tokenizer."""
 
     cause: Cause
@@ -54,7 +54,7 @@ class Audit:
     documents: int
     cost: float
     """How many per cent more tokens the sample has than with the published tokenizer."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[AuditFinding, ...] = ()
     not_compared: tuple[str, ...] = ()
 
     def sentence(self) -> str:
@@ -207,7 +207,7 @@ class _Compared:
             if got == [others[texts[text]]]
         }
 
-    def findings(self, kit: Kit | None) -> Iterator[Finding]:
+    def findings(self, kit: Kit | None) -> Iterator[AuditFinding]:
         """Yield the causes that texts show."""
         places: dict[Cause, list[int]] = {}
         for k, (a, b) in enumerate(zip(*self.ids, strict=True)):
@@ -219,7 +219,7 @@ class _Compared:
         named = named_by(kit, failed.intersection(row.text for row in kit.texts)) if kit and len(places) == 1 else []
         for cause, some in places.items():
             count = sum(k < self.documents for k in some)
-            yield Finding(cause, self._words(cause, some, named), count, self.cost(some))
+            yield AuditFinding(cause, self._words(cause, some, named), count, self.cost(some))
 
     def _cause(self, k: int) -> Cause:
         if k >= self.marks_at and 1 in {len(self.ids[0][k]), len(self.ids[1][k])}:
@@ -245,20 +245,20 @@ class _Compared:
         return f"{words}{text[:_LONG]!r} is {a[:_PIECES]} instead of {b[:_PIECES]}"
 
 
-def _tables(compared: _Compared) -> Iterator[Finding]:
+def _tables(compared: _Compared) -> Iterator[AuditFinding]:
     """Yield what differs in the tokens and their ids."""
     (mine, published), (more, fewer) = compared.tables, compared.only
     if len(mine) > len(published) or (len(mine) < len(published) and _special(compared.pair[0])):
-        yield Finding(Cause.SIZE, f"{len(mine):,} ids instead of {len(published):,}")
+        yield AuditFinding(Cause.SIZE, f"{len(mine):,} ids instead of {len(published):,}")
     if more or fewer:
         has = [f"{how} {_some(some)}" for how, some in (("adds", more), ("lacks", fewer)) if some]
-        yield Finding(Cause.TOKEN, "; ".join(has))
+        yield AuditFinding(Cause.TOKEN, "; ".join(has))
     ids = {token: k for k, token in enumerate(published) if token}
     moved = [k for k, token in enumerate(mine) if token in ids and (k >= len(published) or published[k] != token)]
     if moved:
         first = mine[moved[0]]
         where = f"{shown(first)!r} is {moved[0]} instead of {ids[first]}"
-        yield Finding(Cause.IDS, f"{len(moved):,} tokens have other ids: {where}")
+        yield AuditFinding(Cause.IDS, f"{len(moved):,} tokens have other ids: {where}")
 
 
 def _some(tokens: Collection[bytes]) -> str:
@@ -267,9 +267,9 @@ def _some(tokens: Collection[bytes]) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def _marks(mine: Tokenizer, published: Tokenizer) -> Iterator[Finding]:
+def _marks(mine: Tokenizer, published: Tokenizer) -> Iterator[AuditFinding]:
     changes = [*changed_marks(_special(published), _special(mine))] if _special(mine) else []
     if changes:
         more = f"; and {len(changes) - _SHOWN:,} more" if len(changes) > _SHOWN else ""
         shown_ = "; ".join(change.between("as published", "here") for change in changes[:_SHOWN])
-        yield Finding(Cause.MARKS, shown_ + more)
+        yield AuditFinding(Cause.MARKS, shown_ + more)

@@ -31,7 +31,7 @@ class Cause(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Reading(NamedTuple):
+class TokenReading(NamedTuple):
     """How a text is cut."""
 
     surface: bytes | None
@@ -75,16 +75,16 @@ def pieces_of_ids(tokenizer: Any, ids: Sequence[int]) -> list[bytes]:
     return [tokenizer.decode([token_id]).encode() for token_id in ids]
 
 
-def reading(text: str, pieces: Sequence[bytes]) -> Reading:
+def reading(text: str, pieces: Sequence[bytes]) -> TokenReading:
     """Return how a text is cut into pieces."""
     surface = b"".join(pieces)
-    return Reading(surface, [*accumulate(map(len, pieces))], form_of(text, surface))
+    return TokenReading(surface, [*accumulate(map(len, pieces))], form_of(text, surface))
 
 
-def place_of_difference(one: Reading, other: Reading) -> Place:
+def place_of_difference(one: TokenReading, other: TokenReading) -> Place:
     """Return where two readings with other ids differ, and the likely cause.
 
-    >>> place_of_difference(Reading(b"abcdef", [2, 3, 6]), Reading(b"abcdef", [1, 3, 6]))
+    >>> place_of_difference(TokenReading(b"abcdef", [2, 3, 6]), TokenReading(b"abcdef", [1, 3, 6]))
     Place(cause=<Cause.MERGES: 'merges'>, byte=1, one=('ab', 'c', 'def'), other=('a', 'bc', 'def'))
     """
     if one.form != other.form:
@@ -102,7 +102,7 @@ def place_of_difference(one: Reading, other: Reading) -> Place:
     return Place(Cause.SPLIT if split else Cause.MERGES, first, one.pieces(first, again), other.pieces(first, again))
 
 
-def _first_difference(one: Reading, other: Reading) -> int | None:
+def _first_difference(one: TokenReading, other: TokenReading) -> int | None:
     """Return the first byte where only one of two readings ends a token, as far as both are known."""
     for a, b in zip(one.ends, other.ends, strict=False):
         if a != b:
@@ -178,7 +178,7 @@ def why(pair: Sequence[Tokenizer], text: str, stages: Mapping[str, str] | None =
     return Why(place.cause, words[place.cause])
 
 
-def _read_as(some: Reading) -> str:
+def _read_as(some: TokenReading) -> str:
     if some.form == "=":
         return "leaves the text as it is"
     named = not some.form.startswith(("+", "~"))

@@ -115,6 +115,7 @@ class Split(NamedTuple):
 def split_of(content: Mapping[str, Any]) -> Split:
     """Return the split of a pipeline whose model sees nothing but its chunks.
 
+    >>> from tokbench_plugins.bpe.patterns import pattern_name
     >>> gpt2 = {"model": {"type": "BPE"}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}}
     >>> pattern_name(split_of(gpt2).expression), split_of({"model": {"type": "Unigram"}}).why_not
     ('gpt2', 'its model is Unigram and not BPE')

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers
 
 import tokbench
 from tokbench import InputError
 from tokbench_identity.commands.inject import inject as command
+from tokbench_identity.equal.patterns import UndecidedError
 from tokbench_identity.inject.calls import CALLS, model_of_template, read_model
 from tokbench_identity.inject.conversations import SLOTS, conversations
 from tokbench_identity.inject.decide import Injection, inject
@@ -146,7 +147,11 @@ def test_machines_write_what_templates_do(steps: list[str], text: str) -> None:
     build = next(conversations("user"))
     expected = template.render(*build(text)[:2], reply=True)
     found = set()
-    for way in rendered(template, build):
+    try:
+        ways = list(rendered(template, build))
+    except UndecidedError:  # such as a split of HTML
+        reject()
+    for way in ways:
         assert isinstance(way, WrittenWay)
         found |= _written(way, text)
     assert expected in found

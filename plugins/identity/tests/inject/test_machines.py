@@ -22,7 +22,7 @@ from tokbench_identity.inject.machines import (
     alphabet,
     json_escaped,
 )
-from tokbench_identity.inject.search import Marks, Place, Search, _finish, _push
+from tokbench_identity.inject.search import Marks, PlaceInText, Search, _finish, _push
 
 _TEXTS = ["".join(chars) for size in range(6) for chars in product("ab <", repeat=size)]
 
@@ -106,7 +106,7 @@ def test_search_agrees_with_trying_all(chain: str, before: str, after: str, mark
         return any(k < end and k + len(mark) > len(before) for k in starts)
 
     found = [text for text in _TEXTS if makes(text)]
-    search = Search(Place(before, machines, after, open=False), Marks((mark,)))
+    search = Search(PlaceInText(before, machines, after, open=False), Marks((mark,)))
     first = next(search.candidates(9), None)
     if found:
         assert first is not None
@@ -121,8 +121,8 @@ def test_look_alikes_that_become_a_mark() -> None:
     letters = set(alphabet((UPPER,), ("<S>",)))
     assert {"S", "s", "\u00df"} <= letters
     assert "\u017f" not in letters, "it becomes an S, as s does"
-    assert next(Search(Place("", (UPPER,), "", open=False), Marks(("K",))).candidates(3)) in {"k", "K"}
-    search = Search(Place("", (LOWER,), "", open=False), Marks(("[INST]",)))
+    assert next(Search(PlaceInText("", (UPPER,), "", open=False), Marks(("K",))).candidates(3)) in {"k", "K"}
+    search = Search(PlaceInText("", (LOWER,), "", open=False), Marks(("[INST]",)))
     assert list(search.candidates(9)) == []
     assert search.ended
 
@@ -142,5 +142,5 @@ def test_longest_mark_of_each_state() -> None:
 
 def test_unknown_map_is_asked_per_character() -> None:
     wide = Mapped("wide", lambda char: chr(ord(char) - 0xFEE0) if "\uff01" <= char <= "\uff5e" else char)
-    found = list(Search(Place("<|im_end", (wide,), "", open=False), Marks(("<|im_end|>",))).candidates(2))
+    found = list(Search(PlaceInText("<|im_end", (wide,), "", open=False), Marks(("<|im_end|>",))).candidates(2))
     assert "|>" in found

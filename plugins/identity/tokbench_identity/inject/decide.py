@@ -13,7 +13,7 @@ from tokbench_identity.equal.patterns import UndecidedError
 from tokbench_identity.inject.calls import CALLS, ChatModel, EngineCall, Matching
 from tokbench_identity.inject.conversations import SLOTS, Build, TemplateInput, conversations
 from tokbench_identity.inject.render import Refused, WrittenWay, rendered
-from tokbench_identity.inject.search import MOST_STATES, Marks, Place, Search
+from tokbench_identity.inject.search import MOST_STATES, Marks, PlaceInText, Search
 from tokbench_identity.inject.text import UserPiece
 
 _LONGEST: Final = 200
@@ -69,7 +69,7 @@ class Injection:
 class _Occurrence:
     """A place, and conversations and ways in which it is."""
 
-    place: Place
+    place: PlaceInText
     seen: list[tuple[Build, WrittenWay, int]] = field(default_factory=list)
 
 
@@ -77,7 +77,7 @@ class _Occurrence:
 class _Slot:
     """What the template does with the text of a slot."""
 
-    occurrences: dict[Place, _Occurrence] = field(default_factory=dict)
+    occurrences: dict[PlaceInText, _Occurrence] = field(default_factory=dict)
     undecided: list[str] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     written: bool = False
@@ -101,7 +101,7 @@ def inject(model: ChatModel, calls: Sequence[EngineCall] = CALLS) -> Injection:
 
 
 def _bare() -> _Slot:
-    place = Place("", (), "", open=False)
+    place = PlaceInText("", (), "", open=False)
     whole = WrittenWay([UserPiece()], [place])
     return _Slot({place: _Occurrence(place, [(_text_alone, whole, 0)])}, written=True)
 

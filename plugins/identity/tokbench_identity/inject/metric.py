@@ -8,8 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from tokbench import InputError
 from tokbench.plugin.metrics import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, SummedMetric
-from tokbench_identity.inject.calls import CALLS, model_of_tokenizer
-from tokbench_identity.inject.decide import inject
 
 
 class _Found(NamedTuple):
@@ -26,6 +24,9 @@ class _Found(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _found(tokenizer: Any) -> _Found:
+    from tokbench_identity.inject.calls import CALLS, model_of_tokenizer
+    from tokbench_identity.inject.decide import inject
+
     try:
         model = model_of_tokenizer(tokenizer, "the tokenizer")
     except InputError as error:

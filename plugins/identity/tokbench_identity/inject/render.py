@@ -16,7 +16,7 @@ from markupsafe import Markup
 from tokbench_identity.equal.patterns import UndecidedError
 from tokbench_identity.inject.conversations import Build
 from tokbench_identity.inject.machines import Mapped, json_escaped
-from tokbench_identity.inject.search import Place
+from tokbench_identity.inject.search import PlaceInText
 from tokbench_identity.inject.text import FIRST, UserPiece, UserText, Way, _Split, ways
 from tokbench_plugins.huggingface.chat import ChatRefusalError, JinjaChat, chat_environment
 
@@ -34,7 +34,7 @@ class WrittenWay(NamedTuple):
     """What one way through a template writes."""
 
     parts: list[str | UserPiece]
-    places: list[Place]
+    places: list[PlaceInText]
 
 
 class Refused(NamedTuple):
@@ -283,12 +283,12 @@ def rendered(chat: JinjaChat, build: Build) -> Iterator[WrittenWay | Refused]:
             yield WrittenWay(parts, list(_places(way, parts)))
 
 
-def _places(way: Way, parts: Sequence[str | UserPiece]) -> Iterator[Place]:
+def _places(way: Way, parts: Sequence[str | UserPiece]) -> Iterator[PlaceInText]:
     for at, part in enumerate(parts):
         if isinstance(part, UserPiece):
             before, is_open = _literal(parts[:at][::-1], backwards=True)
             after, _ = _literal(parts[at + 1 :], backwards=False)
-            yield Place(before, way.guarded(part), after, is_open)
+            yield PlaceInText(before, way.guarded(part), after, is_open)
 
 
 def _literal(parts: Sequence[str | UserPiece], *, backwards: bool) -> tuple[str, bool]:

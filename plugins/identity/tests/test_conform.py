@@ -12,9 +12,9 @@ from click.testing import CliRunner
 import tokbench
 from tokbench_identity.commands.conform import conform as command
 from tokbench_identity.conform import conform, program
-from tokbench_identity.kit import make_kit, read_kit, suspects
+from tokbench_identity.kit import kit_of, make_kit, read_kit, suspects
 from tokbench_identity.mutants.splits import read_split, wrong_splits
-from tokbench_plugins.bpe import PATTERNS
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 
 TEXTS = ["the thin thing then thinks of the other 1234567 things 12 123 12 123 don't WE'RE\n\n  naïve été"] * 3
 
@@ -95,3 +95,41 @@ def test_the_program_of_the_page_conforms():
     page = (Path(__file__).parents[1] / "docs" / "conform.md").read_text(encoding="utf-8")
     code = page.partition("```js\n")[2].partition("```")[0]
     assert conform(make_kit("utf8_bytes", most=9), program(shlex.join(["node", "-e", code]))).conforms
+
+
+def as_carried(vocabulary):
+    """Return what a carrying package makes of texts, without what the backend puts back."""
+    tokenizer = pytest.importorskip("splintr").Tokenizer.from_pretrained(vocabulary)
+    return lambda texts: [list(tokenizer.encode_ordinary(text)) for text in texts]
+
+
+def under_split(name, split):
+    """Return the ranks of a published name under the split of another one."""
+    published = tokbench.load(name)
+    special = set(published.special_ids.values())
+    ranks = {published.token_bytes(k): k for k in range(published.vocab_size) if k not in special}
+    ranks.pop(b"", None)
+    return lambda texts: [list(ids) for ids in map(BPETokenizer.from_ranks(ranks, split).encode, texts)]
+
+
+@pytest.mark.slow
+@pytest.mark.packages
+@pytest.mark.parametrize(
+    ("name", "mine", "mistake"),
+    [
+        ("gpt-4o", lambda: as_carried("o200k_base"), "without Unicode's case folding"),
+        pytest.param("qwen-3", lambda: as_carried("qwen3"), "normalizer: none at all", marks=pytest.mark.nightly),
+        pytest.param(
+            "gemma-3", lambda: as_carried("gemma3"), "added tokens: none read whole", marks=pytest.mark.nightly
+        ),
+        pytest.param(
+            "tekken-2411", lambda: under_split("tekken-2411", "gpt4"), "the split of gpt4", marks=pytest.mark.nightly
+        ),
+        pytest.param("kimi-k2", lambda: under_split("kimi-k2", "gpt4"), "the split llama3", marks=pytest.mark.nightly),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_packages_drop_is_named(name, mine, mistake):
+    answer = conform(kit_of(name), mine())
+    assert 0 < len(answer.failed) < 10
+    assert any(mistake in words for words in answer.is_ or answer.like)

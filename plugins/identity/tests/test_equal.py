@@ -7,6 +7,7 @@ import unicodedata
 
 import pytest
 import regex
+import tiktoken
 from click.testing import CliRunner
 
 import tokbench
@@ -14,6 +15,7 @@ from tokbench_identity.commands.equal import equal as command
 from tokbench_identity.equal import equal
 from tokbench_identity.equal.patterns import UndecidedError, compare_patterns
 from tokbench_identity.mutants.model import StageModel
+from tokbench_plugins.bpe import BPETokenizer
 
 TEXTS = ["the thin thing then thinks of the other 1234567 things 12 123 12 123 don't", "naïve café née"] * 3
 GPT4 = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
@@ -205,3 +207,30 @@ def test_known_splits_are_decided():
 def test_what_the_machine_cannot_do_is_undecided(pattern):
     with pytest.raises(UndecidedError):
         compare_patterns(pattern, pattern + "|b")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("encoding", "right", "wrong"),
+    [
+        pytest.param("o200k_base", r"[\r\n/]*", r"[\r\n]*", marks=pytest.mark.nightly),
+        pytest.param("o200k_base", r"\p{M}", "", marks=pytest.mark.nightly),
+        ("o200k_base", r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"),
+        pytest.param("cl100k_base", r"\p{N}", r"\d", marks=pytest.mark.nightly),
+    ],
+    ids=["line ends and slashes", "marks", "long s", "digits"],
+)
+@pytest.mark.usefixtures("tiktoken_files")
+def test_splits_that_a_real_vocabulary_hardly_shows(encoding, right, wrong):
+    """Each of them was missed by millions of texts."""
+    own = tiktoken.get_encoding(encoding)
+    assert right in own._pat_str
+    pair = [
+        BPETokenizer.from_ranks(own._mergeable_ranks, split, {})
+        for split in (own._pat_str, own._pat_str.replace(right, wrong))
+    ]
+    answer = equal(*pair)
+    assert answer.verdict == "different"
+    one, other = (tokenizer.encode(answer.counterexample.text) for tokenizer in pair)
+    assert one != other
+    assert len(answer.counterexample.text) < 10

@@ -25,7 +25,8 @@ _NEAR: Final = 0.03
 """Names whose shares differ less are compared by their tokens and marks."""
 _OTHER: Final = 0.05
 """The share of ids that differ from which on names are looked at whose kits do not ship."""
-_FOREIGN: Final = 0.1
+_OTHER_SIZE: Final = 0.1
+_FOREIGN: Final = 0.2
 """The share of tokens that a name lacks from which on it is another vocabulary, and no change of this one."""
 _UNKNOWN: Final = "<unk>"
 _LONG, _PIECES, _TRIED = 40, 8, 200
@@ -138,7 +139,7 @@ def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
     loaded: dict[str, Tokenizer] = {}
     many, table = _OTHER * mine.vocab_size, _table(mine)
     likely, sizes = _resembled(mine), published_sizes()
-    near = [name for name, size in sizes.items() if abs(size - mine.vocab_size) <= _FOREIGN * size]
+    near = [name for name, size in sizes.items() if abs(size - mine.vocab_size) <= _OTHER_SIZE * size]
     for names in (likely, [name for name in near if name not in likely]):
         for name in names:
             with suppress(InputError):  # its package is not here

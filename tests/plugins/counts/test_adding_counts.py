@@ -116,8 +116,8 @@ def test_parts_at_an_address(tmp_path):
         done = CliRunner().invoke(command, ["count", "--add", name, "-o", str(tmp_path / "out")])
         assert done.exit_code == 0, done.output
         assert rows(tmp_path / "out") == {"chunk": [b"text", b" ", b"0", b"1"], "count": [2, 2, 1, 1]}
-    system.pipe("/texts/a.txt", b"no no")
-    done = CliRunner().invoke(command, ["count", "memory://texts/*.txt", "-o", str(tmp_path / "out")])
+    system.pipe("/counted/a.txt", b"no no")
+    done = CliRunner().invoke(command, ["count", "memory://counted/*.txt", "-o", str(tmp_path / "out")])
     assert rows(tmp_path / "out") == {"chunk": [b"no", b" no"], "count": [1, 1]}
 
 

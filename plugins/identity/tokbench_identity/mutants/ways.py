@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import regex
 
@@ -264,7 +264,9 @@ def _splits(model: StageModel) -> Iterator[Mutant]:
 
 
 def _merges(model: StageModel, merges: Merges) -> Iterator[Mutant]:
-    fresh = partial(replace, merges, made={})
+    def fresh(**changes: Any) -> Merges:
+        return replace(merges, made={}, **changes)  # what was made in another way is not taken
+
     ways = {
         "pairs merged from the left, whatever their rank": fresh(choose=lambda found: found[0]),
         "pairs merged from the right, whatever their rank": fresh(choose=lambda found: found[-1]),

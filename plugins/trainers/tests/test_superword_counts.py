@@ -12,7 +12,7 @@ pytest.importorskip("duckdb")
 import regex
 from click.testing import CliRunner
 from count_tables import ALPHABET, MEMORY, write
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tokbench
@@ -86,6 +86,7 @@ def test_cut_text_gives_the_merges(documents, kind, pattern, least, smallest):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@example("''\n/'a")
 @given(st.lists(st.sampled_from(ALPHABET), max_size=30).map("".join))
 def test_pieces_are_cut_alike(kind, text):
     """A text that is read in pieces is cut as the whole."""

@@ -39,8 +39,10 @@ from tokbench_trainers.superwords.wanted import Kind
 
 _NEVER: Final = 1 << 20  # words
 BORDERS: Final[dict[Kind, str]] = {
-    # Beside numbers and several signs or spaces the second split ends a chunk, whatever follows.
-    "superbpe": r"(?<=[^\s\p{N}])(?=\p{N})|(?<=\p{N})(?=\p{L})|(?<=[^\s\p{L}\p{N}]{2})(?=\p{L})|(?<=  )(?= \p{L})",
+    # Beside numbers and several signs or spaces the second split ends a chunk, whatever follows. A slash may belong to
+    # the signs and line ends before it, and leave a sign behind it alone.
+    "superbpe": r"(?<=[^\s\p{N}])(?=\p{N})|(?<=\p{N})(?=\p{L})|(?<=[^\s\p{L}\p{N}/][^\s\p{L}\p{N}]|//)(?=\p{L})"
+    r"|(?<=  )(?= \p{L})",
     # A line break, or a sign that is no part of a word, ends a run of words; named splits end a chunk there.
     "boundless_bpe": r"(?<=\S\n)(?=\p{L})|(?<=[.,;:!?])(?= \p{L})",
 }

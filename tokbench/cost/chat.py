@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
+from tokbench.corpus.contract import DOCUMENT_LIMIT
 from tokbench.foundation.errors import InputError
 from tokbench.segmentation.conversations import message_text, messages_of, prompt_tokens, template_of
 from tokbench.tokenizers.contract import Tokenizer
@@ -22,7 +23,7 @@ class Turn(NamedTuple):
     sent: int
     """The whole prompt."""
     new: int
-    """Those of it behind the beginning that it shares with the prompt before, which a cache may have."""
+    """Tokens of the prompt after the beginning that it shares with the prompt before, which a cache may have."""
     reply: int
     """The reply with its end mark; 0 where the conversation ends before it."""
 
@@ -98,7 +99,7 @@ def read_conversations(names: Sequence[str]) -> list[Messages]:
 
     conversations: list[Messages] = []
     for path in find_texts(names).files:
-        with reading(path) as reader:
+        with reading(path, most=DOCUMENT_LIMIT) as reader:
             [whole] = [one.text for one in reader.documents("file")] or [""]
         if messages := messages_of(whole):
             conversations.append(messages)

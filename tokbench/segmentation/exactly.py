@@ -38,6 +38,7 @@ def exactly(count: Callable[[str], int], wanted: int, text: str) -> str:
         raise InputError(f"{wanted:,} tokens are too few: the template alone has {least:,}")
     if wanted == least:
         return ""
+    text = text[: wanted * _LONGEST]
     while count(text) < wanted:
         if not text.strip() or len(text) > wanted * _LONGEST:
             raise InputError(f"the text has too few tokens for {wanted:,}, however often it is repeated; give another")
@@ -71,12 +72,11 @@ class ExactText:
         self._wanted, self._text, self._template, self._name = wanted, text, template, name
 
     def __call__(self, tokenizer: Tokenizer) -> str:
-        if self._template == OWN_TEMPLATE:
-            self._template = template_of(self._name, tokenizer)
-        return exactly(lambda text: self._count(tokenizer, text), self._wanted, self._text)
+        template = template_of(self._name, tokenizer) if self._template == OWN_TEMPLATE else self._template
 
-    def _count(self, tokenizer: Tokenizer, text: str) -> int:
-        if not self._template:
-            return len(tokenizer.encode(text))
-        message = [{"role": "user", "content": text}]
-        return len(prompt_tokens(tokenizer, self._template, message, reply=True))
+        def count(text: str) -> int:
+            if not template:
+                return len(tokenizer.encode(text))
+            return len(prompt_tokens(tokenizer, template, [{"role": "user", "content": text}], reply=True))
+
+        return exactly(count, self._wanted, self._text)

@@ -201,7 +201,7 @@ TEKKEN = {
     ascii_words: {"split", "normalizer"},  # the library drops what it skips
 }
 MODELS = {"mistral-7b-v1": "tokenizer.model.v1"}
-EXPORTED = ("gpt-2", "gpt-4", "llama-3", "gpt-4o")
+EXPORTED = ("gpt-2", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("gpt-4", "llama-3", "gpt-4o")))
 NOT_WRITTEN = {("gpt2", "lose many"), *(("tiktoken", attack) for attack in VOCABULARY)}
 """Tokens without merges, or ids that are no ranks, are refused."""
 RANKED = {"gguf": ".gguf", "gpt2": "", "tiktoken": ".tiktoken"}
@@ -245,6 +245,7 @@ def test_attacks_on_a_tokenizer_json_are_named(exported, tmp_path, name):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", RANKED)
 def test_attacks_on_files_without_split_are_named(exported, tmp_path, form):
     for attack in ("", *VOCABULARY):
@@ -276,6 +277,7 @@ def test_attacks_on_a_sentencepiece_model_are_named(tmp_path, name):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_attacks_on_tekken_are_named(tmp_path):
     source = files("mistral_common").joinpath("data", "tekken_240911.json")
     path = tmp_path / "tekken.json"
@@ -303,7 +305,7 @@ def test_exit_codes_say_whether_it_differs(tmp_path):
 
 @pytest.mark.packages
 def test_sizes_are_those_of_the_names():
-    """Names without a kit are found by their size."""
+    """To write them again: ``python -m tokbench_identity.write_kits gpt-2``, with all packages installed."""
     sizes = published_sizes()
     for name in local_names():
         tokenizer = load_named(name)

@@ -18,6 +18,7 @@ from tokbench_identity.conform import named_by
 from tokbench_identity.equal.recipe import text_of
 from tokbench_identity.kit import Kit, kit_of, shipped_names
 
+SIZES: Final = files(__package__).joinpath("sizes.tsv")
 _SHOWN: Final = 3
 _LEAST: Final = 0.2
 """The share of tokens of a kit that a tokenizer must have in common with its name, so that it resembles it."""
@@ -157,7 +158,7 @@ def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
 
 def published_sizes() -> dict[str, int]:
     """Return the size of each published vocabulary, which is known without its package."""
-    lines = files(__package__).joinpath("sizes.tsv").read_text("utf-8").splitlines()
+    lines = SIZES.read_text("utf-8").splitlines()
     return {name: int(size) for name, size in (line.split("\t") for line in lines)}
 
 

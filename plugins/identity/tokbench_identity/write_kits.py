@@ -1,16 +1,20 @@
 """Write the kits that ship: ``python -m tokbench_identity.write_kits [NAME ...]``, for some published names or all.
 
-A name that has a kit keeps its texts, where they notice something.
+A name that has a kit keeps its texts, where they notice something. The sizes of all vocabularies are written, too.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tokbench import TokbenchError
+from tokbench.command import load_named, local_names
+from tokbench.plugin import HasTokenBytes
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import catalogue
+from tokbench_identity.audit import SIZES
 from tokbench_identity.kit import KITS, Kit, kit_of, make_kit, pack, shipped_names
 
 
@@ -29,6 +33,14 @@ def main(names: list[str]) -> None:
         sys.stdout.write(f"{name}: {noticed}; {len(kit.texts)} texts, {chars} characters\n")
         sys.stdout.flush()
         Path(str(KITS)).write_bytes(pack(kits[key] for key in sorted(kits)))
+    Path(str(SIZES)).write_text("".join(f"{name}\t{size}\n" for name, size in _sizes()), encoding="utf-8")
+
+
+def _sizes() -> Iterator[tuple[str, int]]:
+    for name in local_names():
+        tokenizer = load_named(name)
+        if isinstance(tokenizer, HasTokenBytes):
+            yield name, tokenizer.vocab_size
 
 
 if __name__ == "__main__":

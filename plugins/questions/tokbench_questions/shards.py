@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import InputError, Tokenizer
+from tokbench.plugin import HasSpecialTokens, HasUnknown, InputError, Tokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +21,11 @@ _MEGATRON: Final = b"MMIDIDX\x00\x00"
 _MEGATRON_TYPES: Final = {1: "u1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
 _HEADER: Final = 1024
 _AT_ONCE: Final = 1 << 24
+_HIGHEST: Final = 1 << 22
+"""Ids from here on belong to no vocabulary: numbers were read in the wrong form."""
 _WINDOWS: Final = 16
 _WINDOW: Final = 256
+_SAMPLE: Final = 60
 _EDGE: Final = 24
 """Tokens at either end of a window that may be other ones because the text before or behind is missing."""
 
@@ -35,7 +39,7 @@ class TokenShard:
 
 
 def read_shard(path: Path, dtype: str = "") -> TokenShard:
-    """Open the ids of a file: NumPy, llm.c, Megatron (with its .idx beside it), or numbers without a header.
+    """Open the ids of a file: NumPy, llm.c, Megatron (with its .idx), or numbers without a header.
 
     Args:
         path: the file.
@@ -60,12 +64,13 @@ def read_shard(path: Path, dtype: str = "") -> TokenShard:
     magic = int(head[:4].view("<i4")[0]) if len(head) == _HEADER else 0
     if magic in _LLM_C and not dtype:
         ids = _mapped(path, _LLM_C[magic], _HEADER)
-        told = int(head.view("<i4")[2])
-        if len(ids) != told:
-            raise InputError(f"{path}: is cut: its header has {told:,} tokens, the file {len(ids):,}; get it again")
+        tokens = int(head.view("<i4")[2])
+        if len(ids) != tokens:
+            raise InputError(f"{path}: is cut: its header has {tokens:,} tokens, the file {len(ids):,}; get it again")
         return _checked(path, "llm.c", ids)
     if index.exists() and not dtype:
-        begin = index.read_bytes()[: len(_MEGATRON) + 9]
+        with index.open("rb") as file:
+            begin = file.read(len(_MEGATRON) + 9)
         if not begin.startswith(_MEGATRON) or begin[-1] not in _MEGATRON_TYPES:
             raise InputError(f"{index}: not an index of Megatron; move it away, or give --dtype")
         return _checked(path, "Megatron", _mapped(path, _MEGATRON_TYPES[begin[-1]]))
@@ -117,14 +122,17 @@ class IdCounts:
 
 def count_ids(shards: Sequence[TokenShard]) -> IdCounts:
     """Count the ids of all files, in the memory of a piece."""
-    counts: dict[int, int] = {}
+    dense, sparse = np.zeros(_HIGHEST, np.int64), Counter[int]()
     for shard in shards:
         for at in range(0, len(shard.ids), _AT_ONCE):
-            ids, times = np.unique(shard.ids[at : at + _AT_ONCE], return_counts=True)
-            for one, number in zip(ids.tolist(), times.tolist(), strict=True):
-                counts[one] = counts.get(one, 0) + number
-    rising = sorted(counts)
-    return IdCounts(np.array(rising, np.int64), np.array([counts[one] for one in rising], np.int64))
+            piece = np.asarray(shard.ids[at : at + _AT_ONCE], np.int64)
+            usual = (piece >= 0) & (piece < _HIGHEST)
+            dense += np.bincount(piece[usual], minlength=_HIGHEST)
+            sparse.update(piece[~usual].tolist())
+    distinct = np.flatnonzero(dense)
+    ids = np.array([*distinct.tolist(), *sparse], np.int64)
+    times, order = np.array([*dense[distinct].tolist(), *sparse.values()], np.int64), np.argsort(ids)
+    return IdCounts(ids[order], times[order])
 
 
 def windows(shards: Sequence[TokenShard]) -> list[NDArray[np.int64]]:
@@ -138,22 +146,44 @@ def _spread(length: int) -> Iterator[int]:
     yield from sorted({last * k // (_WINDOWS - 1) for k in range(_WINDOWS)})
 
 
-class GivesTheseIds:
-    """The step of a tokenizer's process: the share of stretches that, decoded and encoded again, have their ids.
+class ShardFacts(NamedTuple):
+    """What the ids of files are under one tokenizer."""
+
+    same: float
+    """The share of stretches that, decoded and encoded again, have their ids."""
+    out_of_range: float
+    unknown: float
+    special: dict[str, int]
+    """How often each special token occurs that does."""
+    sample: str
+
+
+class LooksAtIds:
+    """The step of a tokenizer's process.
 
     >>> import tokbench
     >>> ids = np.arange(97, 123).repeat(4)
-    >>> GivesTheseIds([ids, ids + 200])(tokbench.load("utf8_bytes"))
+    >>> LooksAtIds([ids, ids + 200], IdCounts(ids, ids))(tokbench.load("utf8_bytes")).same
     0.5
     """
 
-    def __init__(self, stretches: Sequence[NDArray[np.int64]]) -> None:
-        self._stretches = stretches
+    def __init__(self, stretches: Sequence[NDArray[np.int64]], counts: IdCounts) -> None:
+        self._stretches, self._counts = stretches, counts
 
-    def __call__(self, tokenizer: Tokenizer) -> float:
-        special = np.array(sorted(dict(getattr(tokenizer, "special_ids", {})).values()), np.int64)
-        parts = [part for stretch in self._stretches for part in _between(stretch, special)]
-        return sum(_again(tokenizer, part) for part in parts) / len(parts) if parts else 0.0
+    def __call__(self, tokenizer: Tokenizer) -> ShardFacts:
+        special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+        unknown = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+        marks = np.array(sorted(special.values()), np.int64)
+        parts = [part for stretch in self._stretches for part in _between(stretch, marks)]
+        ids, middle = self._counts.ids, self._stretches[len(self._stretches) // 2][:_SAMPLE].tolist()
+        times = dict(zip(ids.tolist(), self._counts.times.tolist(), strict=True))
+        return ShardFacts(
+            same=sum(_again(tokenizer, part) for part in parts) / max(len(parts), 1),
+            out_of_range=self._counts.share((ids < 0) | (ids >= tokenizer.vocab_size)),
+            unknown=0.0 if unknown is None else self._counts.share(ids == unknown),
+            special={mark: times[token_id] for mark, token_id in special.items() if token_id in times},
+            sample=tokenizer.decode([token_id for token_id in middle if 0 <= token_id < tokenizer.vocab_size]),
+        )
 
 
 def _between(ids: NDArray[np.int64], special: NDArray[np.int64]) -> list[NDArray[np.int64]]:

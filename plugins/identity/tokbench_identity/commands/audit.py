@@ -32,10 +32,8 @@ def audit(given: str, name: str, *, as_json: bool) -> None:
     else:
         say(answer.sentence())
         for finding in answer.findings:
-            cost = f" ({finding.cost:+.1f}% tokens, {finding.texts:,} of {answer.documents:,} texts)" * bool(
-                finding.texts
-            )
-            say(f"  {finding.cause}: {finding.what}{cost}")
+            cost = f" ({finding.cost:+.1f}% tokens, {finding.texts:,} of {answer.documents:,} texts)"
+            say(f"  {finding.cause}: {finding.what}{cost if finding.texts else ''}")
         for what in answer.not_compared:
             say(f"  not compared: {what}")
     sys.exit(int(bool(answer.findings)))

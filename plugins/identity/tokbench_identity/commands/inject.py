@@ -38,14 +38,16 @@ _KEYS: Final = (
 @click.option(
     "--template", type=click.Path(path_type=Path), metavar="FILE", help="A chat template, instead of its own."
 )
-@click.option("--mark", "marks", multiple=True, metavar="TEXT", help="Without MODEL: a mark, beside those it writes.")
+@click.option(
+    "--mark", "marks", multiple=True, metavar="TEXT", help="Without MODEL: another mark, besides the marks it writes."
+)
 @click.option(
     "--call", type=click.Choice(_KEYS), default="transformers", show_default=True, help="The call that must be safe."
 )
 @json_option
 @common_options
 def inject(model: str | None, template: Path | None, marks: tuple[str, ...], call: str, *, as_json: bool) -> None:
-    """Decide whether a user's text can become a control id, such as that of <|im_end|>.
+    """Decide whether a user's text can become a control id, such as the id of <|im_end|>.
 
     MODEL is a published name, a folder, or a tokenizer.json. Each slot of the chat template gets, under each call of
     an engine, a proof that no text does, or the shortest text that does, or the reason why it is not decided.

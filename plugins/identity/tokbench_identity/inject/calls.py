@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import ByteLevel
 
 from tokbench import InputError
 from tokbench.command import load_named
@@ -24,8 +25,6 @@ from tokbench_plugins.huggingface.json import given_by_model, ordinary, steps
 _BLANK: Final = " \t\r\n\u2581"
 _PER_CHARACTER: Final = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer", "Nmt"}
 _WRITTEN: Final = re.compile(r"<[|\uff5c][^\s<>]{1,60}[|\uff5c]>|\[/?[A-Z][A-Z_]+\]")
-
-
 _EMPTY: Final = (("bos_token", ""), ("eos_token", ""))
 """What a template may name, where nothing says which they are."""
 
@@ -240,7 +239,7 @@ def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
             texts.update(dict.fromkeys(_WRITTEN.findall(part)))
     if not texts:
         raise InputError("the template writes no marks that are known by their form; give them by --mark, or a model")
-    letters = sorted(ByteAlphabet)
+    letters = sorted(ByteLevel.alphabet())
     added = [
         {"id": 256 + k, "content": text, "special": True, "normalized": False, "lstrip": False, "rstrip": False,
          "single_word": False} for k, text in enumerate(texts)
@@ -252,12 +251,3 @@ def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
     }
     found = tuple(Mark(text, 256 + k, special=True) for k, text in enumerate(texts))
     return ChatModel("the template", found, chat, content, not_special_known=False)
-
-
-def _byte_alphabet() -> list[str]:
-    from tokenizers.pre_tokenizers import ByteLevel
-
-    return list(ByteLevel.alphabet())
-
-
-ByteAlphabet: Final = _byte_alphabet()

@@ -59,7 +59,7 @@ def _build(kind: str, slot: str, occurrence: int, *, reply: bool, as_text: bool)
     def build(text: Any) -> TemplateInput:
         seen: dict[str, int] = {}
 
-        def put(name: str, usual: str) -> Any:
+        def put(name: str, usual: str | None) -> Any:
             seen[name] = seen.get(name, -1) + 1
             return text if name == slot and seen[name] == occurrence else usual
 
@@ -73,18 +73,14 @@ def _build(kind: str, slot: str, occurrence: int, *, reply: bool, as_text: bool)
     return build
 
 
-_Put = Callable[[str, str], Any]
+_Put = Callable[[str, str | None], Any]
 _Made = tuple[list[dict[str, Any]], list[dict[str, Any]] | None]
 
 
 def _question(put: _Put, as_text: bool) -> _Made:  # noqa: ARG001, FBT001
     message = {"role": "user", "content": put("user", "Hi")}
-    name = put("message name", "")
-    return [{**message, "name": name}] if name is not None and not _is_usual(name) else [message], None
-
-
-def _is_usual(name: Any) -> bool:
-    return type(name) is str and name == ""
+    name = put("message name", None)
+    return [message if name is None else {**message, "name": name}], None
 
 
 def _dialogue(put: _Put, as_text: bool) -> _Made:  # noqa: ARG001, FBT001

@@ -149,10 +149,10 @@ def _decided(model: ChatModel, call: EngineCall, name: str, slot: _Slot) -> Slot
         for occurrence in slot.occurrences.values():
             most = len(best.text or "") - 1 if best else _LONGEST
             found = searched.forged(row, marks, occurrence, most)
-            if isinstance(found, str):
-                reasons += [found] * (found != "")
-            else:
+            if not isinstance(found, str):
                 best = SlotVerdict(call.key, name, "forged", "", *found)
+            elif found:
+                reasons.append(found)
     if best:
         return replace(best, shortest=searched.states_left >= 0)
     if not slot.written and not any(one.wanted for one in slot.refused):

@@ -8,6 +8,7 @@ breadth, and if the search ends without one, there is none.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -27,7 +28,7 @@ class MachineStep(NamedTuple):
     out: str
 
 
-class Machine:
+class Machine(ABC):
     """Reads a text and writes another."""
 
     @property
@@ -35,9 +36,9 @@ class Machine:
         """The state before the text."""
         return 0
 
+    @abstractmethod
     def step(self, state: Any, char: str) -> list[MachineStep]:
         """Return the ways on; none if no text goes on with this character."""
-        raise NotImplementedError
 
     def end(self, state: Any) -> str | None:  # noqa: ARG002
         """Return what is written at the end; ``None`` if no text ends here."""

@@ -75,7 +75,7 @@ class PlaceInText(NamedTuple):
     machines: tuple[Machine, ...]
     after: str
     open: bool
-    """Whether the text stands elsewhere, too, so near that a mark may begin there."""
+    """Whether the text is also written so near before it that a mark may begin there."""
 
 
 class Search:

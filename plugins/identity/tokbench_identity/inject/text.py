@@ -67,12 +67,14 @@ class Way:
         literal = ""
         for char in str.__iter__(text):
             if FIRST <= ord(char) < FIRST + len(self.pieces):
-                yield from [literal] * (literal != "")
+                if literal:
+                    yield literal
                 literal = ""
                 yield self.pieces[ord(char) - FIRST]
             else:
                 literal += char
-        yield from [literal] * (literal != "")
+        if literal:
+            yield literal
 
     def join(self, parts: Iterable[str | UserPiece]) -> UserText:
         """Return a text of parts."""
@@ -178,7 +180,7 @@ class UserText(str):  # noqa: SLOT000 - it has a way
         )
 
     def _crossing(self, word: str) -> bool:
-        """Tell whether a word may be partly in a piece and partly beside it."""
+        """Tell whether a word may be partly in a piece and partly next to it."""
         parts = self._parts
         if len(parts) <= 1 or len(word) <= 1:
             return False
@@ -260,7 +262,7 @@ class UserText(str):  # noqa: SLOT000 - it has a way
             return kept
         [piece, *others] = parts
         if others or not isinstance(piece, UserPiece):
-            raise UndecidedError("cuts out a part of the text and of what is beside it")
+            raise UndecidedError("cuts out a part of the text and of what is next to it")
         machine = PartTaken()
         if isinstance(at, slice) and at.step is None:
             start, stop = at.start or 0, at.stop
@@ -338,7 +340,7 @@ class UserText(str):  # noqa: SLOT000 - it has a way
             return self
         [piece, *others] = self._parts
         if others or not isinstance(piece, UserPiece):
-            raise UndecidedError("removes an end of the text and of what is beside it")
+            raise UndecidedError("removes an end of the text and of what is next to it")
         return self.way.of(UserPiece((*piece.machines, machine)))
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1) -> UserText:
@@ -381,7 +383,7 @@ class UserText(str):  # noqa: SLOT000 - it has a way
         if at not in (0, -1) and not (first_only and at == 1):
             [piece, *others] = self._parts
             if others or not isinstance(piece, UserPiece):
-                raise UndecidedError("takes a middle part of the text and of what is beside it")
+                raise UndecidedError("takes a middle part of the text and of what is next to it")
             return self.way.of(UserPiece((*piece.machines, PartTaken(), Answered("contains", sep, wanted=False))))
         from_left = at == 0 or first_only
         kept = list[str | UserPiece]()

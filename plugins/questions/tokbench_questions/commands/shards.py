@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,18 +14,14 @@ from tokbench.command import (
     common_options,
     examples,
     json_option,
-    load_named,
     local_names,
     print_json,
     say,
     session,
 )
-
-if TYPE_CHECKING:
-    from tokbench_questions.shards import IdCounts
+from tokbench.plugin import Failure
 
 _FEW = 5
-_SAMPLE = 60
 _SURE = 0.9
 """The share of stretches that must be encoded to the same ids; a few begin inside a long chunk."""
 
@@ -44,13 +40,15 @@ def shards(files: tuple[Path, ...], tokenizer: str, dtype: str | None, *, as_jso
 
     Exit codes: 0 they are ids of the tokenizer, or of one of all, 1 they are not, 2 bad input.
     """
-    from tokbench_questions.shards import GivesTheseIds, count_ids, read_shard, windows
+    from tokbench_questions.shards import LooksAtIds, count_ids, read_shard, windows
 
     opened = [read_shard(path, dtype or "") for path in files]
-    counts, stretches = count_ids(opened), windows(opened)
+    counts = count_ids(opened)
     with session([tokenizer] if tokenizer else local_names()) as ready:
-        answers = ready.ask(GivesTheseIds(stretches))
-    shares = {name: share for name, share in answers.items() if isinstance(share, float)}
+        answers = ready.ask(LooksAtIds(windows(opened), counts))
+    failed = {name: answer.reason for name, answer in answers.items() if isinstance(answer, Failure)}
+    looked = {name: answer for name, answer in answers.items() if not isinstance(answer, Failure)}
+    shares = {name: answer.same for name, answer in looked.items()}
     of = sorted((name for name, share in shares.items() if share >= _SURE), key=lambda name: (-shares[name], name))
     facts: dict[str, object] = {
         "files": [
@@ -65,37 +63,16 @@ def shards(files: tuple[Path, ...], tokenizer: str, dtype: str | None, *, as_jso
         "ids_of": of,
         "shares": shares,
     }
-    if chosen := tokenizer or (of[0] if of else ""):
-        facts |= {
-            "tokenizer": chosen,
-            **_under(chosen, counts),
-            "sample": _sample(chosen, stretches[len(stretches) // 2].tolist()),
-        }
+    chosen = tokenizer or next(iter(of), "")
+    if chosen in looked:
+        facts |= {"tokenizer": chosen, **looked[chosen]._asdict()}
     if as_json:
         print_json(facts)
     else:
         _show(facts)
-        for name, share in answers.items() if tokenizer else ():
-            if not isinstance(share, float):
-                say(f"{name}: {share.reason}", err=True)
+        for name, reason in failed.items() if tokenizer else ():
+            say(f"{name}: {reason}", err=True)
     sys.exit(int(not of))
-
-
-def _under(name: str, counts: IdCounts) -> dict[str, object]:
-    """Return what the ids are under a tokenizer."""
-    tokenizer = load_named(name)
-    times = dict(zip(counts.ids.tolist(), counts.times.tolist(), strict=True))
-    special = {mark: times[one] for mark, one in dict(getattr(tokenizer, "special_ids", {})).items() if one in times}
-    return {
-        "out_of_range": counts.share((counts.ids < 0) | (counts.ids >= tokenizer.vocab_size)),
-        "unknown": counts.share(counts.ids == getattr(tokenizer, "unk_id", None)),
-        "special": special,
-    }
-
-
-def _sample(name: str, ids: Sequence[int]) -> str:
-    tokenizer = load_named(name)
-    return tokenizer.decode([one for one in ids[:_SAMPLE] if 0 <= one < tokenizer.vocab_size])
 
 
 def _show(facts: Mapping[str, Any]) -> None:

@@ -19,7 +19,6 @@ from tokbench.command import (
     say,
     session,
 )
-from tokbench.plugin import Failure
 
 _FEW = 5
 _SURE = 0.9
@@ -40,6 +39,7 @@ def shards(files: tuple[Path, ...], tokenizer: str, dtype: str | None, *, as_jso
 
     Exit codes: 0 they are ids of the tokenizer, or of one of all, 1 they are not, 2 bad input.
     """
+    from tokbench.plugin import Failure
     from tokbench_questions.shards import LooksAtIds, count_ids, read_shard, windows
 
     opened = [read_shard(path, dtype or "") for path in files]

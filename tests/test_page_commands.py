@@ -58,7 +58,13 @@ CHOOSE = "reports/site/docs/choose.md"
 QUESTIONS = "reports/site/docs/questions/"
 """The folder of pages whose output is compared, too: by page, each line that is shown is printed, in this order."""
 
-ENDS_WITH_1 = ("tokbench conform gpt-4o --like gpt-4",)
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] | trim }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""The chat template that pages name."""
+
+ENDS_WITH_1 = ("tokbench conform gpt-4o --like gpt-4", "tokbench inject qwen-3 --template chat_template.jinja")
 """Commands that find what the page is about, and say so by their exit code."""
 
 
@@ -138,6 +144,7 @@ def texts(tmp_path_factory):
     (base / "reports" / "referee").symlink_to(ROOT / "reports" / "referee")
     (base / "tokbench" / "sources").mkdir(parents=True)
     (base / "tokbench" / "sources" / "sample").symlink_to(sample)
+    (base / "chat_template.jinja").write_text(CHATML, encoding="utf-8")
     tokbench.train("naive_bpe", ["abab"], 257).export("huggingface", base / "tokenizer.json")
     small = "schema: tokbench/1\nname: {}\ncorpora: {{t: {{source: text, path: texts/*.txt, document: line}}}}\n"
     small += "tokenizers: {{mine: tokenizer.json}}\nmetrics: [compression]\n"

@@ -113,7 +113,7 @@ def test_the_tutorial_runs_and_measures_what_it_shows(tmp_path):
 
 
 @pytest.mark.packages
-@pytest.mark.parametrize("block", blocks(DOCS / "gallery.md", "yaml"), ids=lambda block: block.split("\n")[1])
+@pytest.mark.parametrize("block", blocks(DOCS / "studies" / "index.md", "yaml"), ids=lambda block: block.split("\n")[1])
 def test_the_configurations_of_the_gallery_are_right_and_short(block, tmp_path):
     from tokbench.config.read import read_config
     from tokbench.engine.planning import make_plan

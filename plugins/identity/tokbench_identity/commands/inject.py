@@ -54,7 +54,7 @@ def inject(model: str | None, template: Path | None, marks: tuple[str, ...], cal
 
     Exit codes: 0 --call is safe in every slot; 1 it is not; 2 bad input; 3 not decided.
     """
-    from tokbench_identity.inject.calls import CALLS, read_model
+    from tokbench_identity.inject.calls import read_model
     from tokbench_identity.inject.decide import inject as decide
 
     if model is not None and marks:
@@ -64,18 +64,25 @@ def inject(model: str | None, template: Path | None, marks: tuple[str, ...], cal
     if as_json:
         print_json({"verdict": verdict, "call": call, **asdict(answer)})
     else:
-        slots = list(dict.fromkeys(one.slot for one in answer.verdicts))
-        say(f"{answer.model}: {answer.marks} marks, {'its chat template' if answer.has_template else 'text alone'}")
-        words = {one.key: one.words for one in CALLS}
-        rows = [(words[key], answer.verdict(key), *_cells(answer, key)) for key in _KEYS]
-        print_numbers(("call", "verdict", "shortest text", "in"), rows)
-        for one in answer.of(call):
-            say(f"{one.slot}: {f'forged by {one.text!r}, id {one.id}' if one.text is not None else one.reason}")
-        say(f"{verdict} under --call {call}, in {len(slots)} slots")
+        _show(answer, call)
     sys.exit({"safe": 0, "forged": 1, "undecided": 3}[verdict])
+
+
+def _show(answer: Injection, call: str) -> None:
+    say(f"{answer.model}: {answer.marks} marks, {'its chat template' if answer.has_template else 'text alone'}")
+    rows = [(key, answer.verdict(key), *_cells(answer, key)) for key in _KEYS]
+    print_numbers(("--call", "verdict", "shortest text", "slots forged"), rows)
+    by_reason: dict[str, list[str]] = {}
+    for one in answer.of(call):
+        reason = one.reason if one.text is None else f"forged by {one.text!r}, id {one.id}"
+        by_reason.setdefault(reason, []).append(one.slot)
+    for reason, slots in by_reason.items():
+        say(f"{', '.join(slots) if len(by_reason) > 1 else 'every slot'}: {reason}")
+    say(f"{answer.verdict(call)} under --call {call}")
 
 
 def _cells(answer: Injection, call: str) -> tuple[str, str]:
     shortest = answer.shortest(call)
-    slots = ", ".join(one.slot for one in answer.of(call) if one.verdict == "forged")
-    return (repr(shortest.text), slots) if shortest else ("", "")
+    slots = answer.of(call)
+    forged = sum(one.verdict == "forged" for one in slots)
+    return (repr(shortest.text), f"{forged} of {len(slots)}") if shortest else ("", "")

@@ -33,22 +33,21 @@ class EngineCall(NamedTuple):
     """A call of an engine: which marks it cuts out of text, and how."""
 
     key: str
-    words: str
     marks: str
-    """``all``, ``not special``, ``special``, or ``none``."""
+    """``all``, ``not special``, ``special``, ``refused``, or ``none``."""
     by_file: bool = False
     """Whether marks are found by the rules of ``tokenizer.json``, which may normalize; else as they are written."""
 
 
 CALLS: Final = (
-    EngineCall("transformers", "transformers apply_chat_template, vLLM's chat server", "all", by_file=True),
-    EngineCall("split", "transformers, vLLM: split_special_tokens=True", "not special", by_file=True),
-    EngineCall("llama.cpp", "llama.cpp: parse_special = true, its chat server", "all"),
-    EngineCall("llama.cpp-text", "llama.cpp: parse_special = false", "not special"),
-    EngineCall("tiktoken-all", 'tiktoken: allowed_special="all"', "special"),
-    EngineCall("tiktoken", "tiktoken: encode as it is called by default", "refused"),
-    EngineCall("tiktoken-ordinary", "tiktoken: encode_ordinary, disallowed_special=()", "none"),
-    EngineCall("mistral-common", "mistral-common: each text encoded apart", "none"),
+    EngineCall("transformers", "all", by_file=True),
+    EngineCall("split", "not special", by_file=True),  # transformers and vLLM with split_special_tokens
+    EngineCall("llama.cpp", "all"),
+    EngineCall("llama.cpp-text", "not special"),  # parse_special = false
+    EngineCall("tiktoken-all", "special"),
+    EngineCall("tiktoken", "refused"),
+    EngineCall("tiktoken-ordinary", "none"),
+    EngineCall("mistral-common", "none"),
 )
 
 

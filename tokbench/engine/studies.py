@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from tokbench.engine.run import Run
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import DocumentExample, Role
@@ -35,7 +35,7 @@ def _run_study(run: Run, spec: StudySpec, options: Any, context: _Context) -> No
     context.study = spec.name
     outcome = attempt(partial(_outcome, run, spec, options, context))
     if isinstance(outcome, Failure):
-        outcome = Outcome(failures=[outcome.reason], tracebacks=tracebacks([outcome]))
+        outcome = Outcome(failures=[outcome.reason]).traced([outcome])
     results = run.results
     results.cells += outcome.cells
     results.own_texts += outcome.own_texts

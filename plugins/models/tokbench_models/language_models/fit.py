@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
 from tokbench.measuring.encoded_shard import DECODING, ENCODING
 from tokbench.measuring.job import JobContext
@@ -272,7 +271,8 @@ class _Models:
             value, place = values[tokenizer.name], (self._corpus, metrics.WHOLE)
             known = value if isinstance(value, Failure) else plain_values(value)
             result.cells += [cell_of(tokenizer, place, one, known, seen[tokenizer.name]) for one in self._family.values]
-        result.tracebacks |= tracebacks(value for value in values.values() if isinstance(value, Failure))
+        failures = [value for value in values.values() if isinstance(value, Failure)]
+        result.tracebacks = result.traced(failures).tracebacks
         if isinstance(sizes, Failure):
             result.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):

@@ -26,7 +26,7 @@ class ProfileLine(NamedTuple):
         return [*self.values, *(end for interval in self.intervals if interval for end in interval)]
 
 
-class ProfileSize(NamedTuple):
+class _ProfileSize(NamedTuple):
     """The picture's size, its plane's box, and the radius of dots."""
 
     width: int
@@ -35,8 +35,8 @@ class ProfileSize(NamedTuple):
     dot: float
 
 
-WIDE: Final = ProfileSize(1240, 400, Box(64.0, 26.0, 1220.0, 364.0), 3.2)
-LARGE: Final = ProfileSize(620, 400, Box(64.0, 14.0, 596.0, 350.0), 3.2)
+_WIDE: Final = _ProfileSize(1240, 400, Box(64.0, 26.0, 1220.0, 364.0), 3.2)
+_NARROW: Final = _ProfileSize(620, 400, Box(64.0, 14.0, 596.0, 350.0), 3.2)
 
 
 def line_profile(
@@ -46,7 +46,7 @@ def line_profile(
     *,
     upright: str = "",
     heading: str = "",
-    size: ProfileSize = LARGE,
+    wide: bool = False,
 ) -> Drawing:
     """Return a line for each tokenizer over equally spaced places, of which two are needed.
 
@@ -59,6 +59,7 @@ def line_profile(
     >>> [line for line in line_profile("c", ["0", "1"], around).lines if "whisker" in line]
     ['<path class="whisker" d="M596.0 334.7V105.6"/>']
     """
+    size = _WIDE if wide else _NARROW
     ends = [end for line in lines for end in line.ends]
     low, high = min(ends), max(ends)
     room = (high - low) * _ROOM or 0.5

@@ -9,7 +9,6 @@ from typing import Final
 
 from tokbench.plugin import report as doc
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.report.charts.line_profile import WIDE
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsPerByte
 from tokbench_models.language_models.verdicts import listed
 
@@ -87,7 +86,7 @@ class BestSize:
         ]
         title = f"Bits per byte by vocabulary size, {self.place}"
         places = [f"{size:,}" for size in self.sizes]
-        return doc.line_profile(title, places, lines, upright="bits per byte", heading=self.place, size=WIDE)
+        return doc.line_profile(title, places, lines, upright="bits per byte", heading=self.place, wide=True)
 
     @property
     def keys(self) -> list[tuple[str, doc.Drawing]]:

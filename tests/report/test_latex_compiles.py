@@ -47,7 +47,11 @@ def premiums() -> Results:
 
 def test_premiums_have_a_table_with_a_row_for_each_language():
     text = latex.render(premiums())
-    table = text.partition("Premium, bytes/token, by language of ")[2].partition(r"\midrule")[2].partition(r"\bottomrule")[0]
+    table = (
+        text.partition("Premium, bytes/token, by language of ")[2]
+        .partition(r"\midrule")[2]
+        .partition(r"\bottomrule")[0]
+    )
     rows = [row.partition(" & ")[0].strip() for row in table.split(r"\\")][:-1]
     assert rows[0] == "whole corpus"
     assert {"English", "German", "Thai"} <= set(rows)

@@ -20,7 +20,7 @@ from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError, ResultsError
 from tokbench.report.pictures import pictures, write_pictures
 
-FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv", "parquet": "results.parquet"}  # fmt: skip
+FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv"}  # fmt: skip
 FILES = {*FORMATS.values(), "pairs.csv"}
 
 

@@ -41,7 +41,6 @@ SPECS: Final = (
 
 def late_specs() -> tuple[SectionSpec, ...]:
     """Return the sections on speed, and on compression against speed."""
-    from tokbench.studies.speed.section import SPEED
-    from tokbench.studies.speed.tradeoff import TRADEOFF
+    from tokbench.studies.speed.section import SPEED, TRADEOFF
 
     return SPEED, TRADEOFF

@@ -34,7 +34,7 @@ DOOR = {
     "tokbench.plugin.timing": timing,
     "tokbench_plugins.bpe": bpe,
 }
-WIDEST = dict(zip(DOOR, (14, 40, 40, 35, 12, 30), strict=True))
+WIDEST = dict(zip(DOOR, (13, 40, 40, 30, 10, 30), strict=True))
 ALIASES = {"plugin": "tokbench.plugin", "tokbench.plugin": "tokbench.plugin", "timing": "tokbench.plugin.timing"}
 ALIASES |= {"metrics": "tokbench.plugin.metrics", "doc": "tokbench.plugin.report"}
 """How modules of the door are called where much of them is used."""

@@ -136,8 +136,10 @@ def texts(tmp_path_factory):
             shutil.copy(sample / "languages" / f"{language}.txt", base / folder)
             (base / "texts" / language).mkdir(exist_ok=True)
             shutil.copy(sample / "languages" / f"{language}.txt", base / "texts" / language)
-        for path in (sample / "code").glob("python_*.py.txt"):
-            shutil.copy(path, base / folder / "code" / path.stem.removeprefix("python_"))
+        for row in map(json.loads, (sample / "code.jsonl").read_text("utf-8").splitlines()):
+            if row["language"] == "python":
+                name = row["name"].removeprefix("python_").removesuffix(".txt")
+                (base / folder / "code" / name).write_text(row["text"], encoding="utf-8")
     (base / "texts" / "code" / "tide_table.py").unlink()  # it has U+2581
     shutil.copy(ROOT / "README.md", base)
     (base / "reports").mkdir()

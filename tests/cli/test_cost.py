@@ -221,8 +221,8 @@ def test_shipped_texts_of_languages_and_of_code():
     assert {name: sizes[name] for name in lines} == {
         name: len(text.replace(b"\n", b"")) for name, text in lines.items()
     }
-    programs = [path.read_bytes() for path in (sample / "code").glob("*.txt")]
-    assert sizes["code"] == sum(map(len, programs))
+    programs = map(json.loads, (sample / "code.jsonl").read_text("utf-8").splitlines())
+    assert sizes["code"] == sum(len(row["text"].encode()) for row in programs)
     with pytest.raises(InputError, match="'german'"):
         invoke("--for", "german", "-t", "utf8_bytes")
     assert invoke("--for", "de", "x.txt").exit_code == 2

@@ -37,7 +37,9 @@ def mix(tmp_path, monkeypatch):
     }
     write(folder, {f"{language}/news.txt": text for language, text in prose.items()})
     write(folder, {f"{language}/notes.md": text[::-1] for language, text in prose.items()})
-    write(folder, {name: (SAMPLE / "code" / f"{file}.txt").read_bytes() for name, file in PROGRAMS.items()})
+    rows = map(json.loads, (SAMPLE / "code.jsonl").read_text("utf-8").splitlines())
+    programs = {row["name"]: row["text"] for row in rows}
+    write(folder, {name: programs[f"{file}.txt"] for name, file in PROGRAMS.items()})
     write(folder, {"image.bin": bytes(range(256)), "es/empty.txt": "", "es/old.txt": "a\u00f1ejo".encode("latin-1")})
     write(folder, {".git/config": "x", "table.csv": "a,b\n1,2", "Makefile": "all:"})
     return folder

@@ -7,7 +7,6 @@ import pytest
 from shared_fixtures import problems
 
 import tokbench
-from tokbench.corpus.words import morae
 from tokbench.corpus.words.icu import icu_works
 
 
@@ -57,7 +56,7 @@ report: {formats: [pdf]}
         "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
         "run.yaml:15:42: unknown corpus 'zz'; known: a, b, c, d",
-        "run.yaml:15:74: units.th: must be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'mora', 'gold' or 'gold_nonpunct', but is",
+        "run.yaml:15:74: units.th: must be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
         "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, documents, html, latex",
     ]
@@ -66,28 +65,22 @@ report: {formats: [pdf]}
 
 @pytest.fixture
 def bare(monkeypatch):
-    """Take PyICU and SudachiPy away."""
-    for name in ("icu", "sudachipy"):
-        monkeypatch.setitem(sys.modules, name, None)
-    known = (icu_works, morae.morae_work, morae._analyser)
-    for each in known:
-        each.cache_clear()
+    """Take PyICU away."""
+    monkeypatch.setitem(sys.modules, "icu", None)
+    icu_works.cache_clear()
     yield
-    for each in known:
-        each.cache_clear()
+    icu_works.cache_clear()
 
 
 @pytest.mark.usefixtures("bare")
 def test_a_word_unit_that_cannot_be_had_is_refused(write_config):
-    metrics = "[{fertility: {unit: icu, units: {ja: mora, th: icu, fi: uax29}}}, {strr: {units: {zh: icu}}}]"
+    metrics = "[{fertility: {unit: icu, units: {th: icu, fi: uax29}}}, {strr: {units: {zh: icu}}}]"
     path = write_config(corpora="  sample: {source: sample}", metrics=metrics)
     icu = "'icu' needs PyICU, which cannot be imported; type: pip install 'tokbench[icu]' (on Debian first: apt-get "
-    mora = "'mora' needs SudachiPy with its dictionary, which cannot be imported; type: pip install 'tokbench[morae]'"
     expected = [
         f"run.yaml:7:30: unit: {icu}",
-        f"run.yaml:7:47: units.ja: {mora}",
-        f"run.yaml:7:57: units.th: {icu}",
-        f"run.yaml:7:96: units.zh: {icu}",
+        f"run.yaml:7:47: units.th: {icu}",
+        f"run.yaml:7:86: units.zh: {icu}",
     ]
     assert_begins(problems(path), expected)
 

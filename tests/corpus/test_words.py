@@ -1,4 +1,4 @@
-"""Words, syllables and morae: units and where they lie."""
+"""Words and syllables: units and where they lie."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.words.find import count_words, find_clusters, find_words, words_in_pieces
 from tokbench.corpus.words.icu import icu_works
-from tokbench.corpus.words.morae import morae, morae_work
 from tokbench.corpus.words.units import default_unit
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench.text.gold import align
@@ -152,11 +151,6 @@ def test_a_long_document_is_searched_in_pieces(unit):
             assert np.array_equal(np.concatenate(one), other)
 
 
-needs_readings = pytest.mark.skipif(
-    not morae_work(), reason="SudachiPy is not installed: pip install 'tokbench[morae]'"
-)
-
-
 @pytest.mark.parametrize(
     ("text", "syllables"),
     [
@@ -176,40 +170,15 @@ def test_syllables_as_the_writing_shows_them(text, syllables):
     assert found == syllables.split()
 
 
-@pytest.mark.parametrize(
-    ("reading", "count"),
-    [("トーキョー", 4), ("にっぽん", 4), ("キャッチボール", 6), ("ｶﾞｯｺｳ", 4), ("か\u3099", 1)],
-)
-def test_a_kana_is_a_mora_but_for_small_vowels_and_glides(reading, count):
-    assert morae(reading) == count
-
-
-@needs_readings
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("東京都に行った。", 9),
-        ("キャッチボール 😀", 6),
-        ("2025年", 7),
-        ("、。", 0),
-    ],
-)
-def test_kanji_have_the_morae_of_their_reading(text, count):
-    assert len(find_words([text], "mora").starts) == count
-
-
-@needs_readings
 def test_units_are_named_and_foreign_languages_refused(write_config, tmp_path):
-    for group, text in {"ja": "東京に行った", "ko": "한국어 배워", "en": "to be"}.items():
+    for group, text in {"ko": "한국어 배워", "en": "to be"}.items():
         (tmp_path / f"{group}.txt").write_text(text)
     config = write_config(
         corpora='  c: {source: text, path: "*.txt", group: "{stem}"}',
-        metrics="[{fertility: {unit: syllable, units: {ja: mora}}}, {strr: {units: {ja: mora}}}]",
+        metrics="[{fertility: {unit: syllable}}]",
     )
     results = tokbench.run(config, workers=0)
-    counted = {group: cell(results, "bytes", "fertility", group) for group in ("ja", "ko", "en")}
-    assert (counted["ja"].value, counted["ja"].unit) == (18 / 8, "tokens/mora")
+    counted = {group: cell(results, "bytes", "fertility", group) for group in ("ko", "en")}
     assert (counted["ko"].value, counted["ko"].unit) == (16 / 5, "tokens/syllable")
     assert counted["en"].status == "not_applicable"
     assert counted["en"].reason.startswith("'en' is not counted in syllables; groups that are: bo, bod, cmn")
-    assert "morae are counted" in cell(results, "bytes", "strr", "ja").reason

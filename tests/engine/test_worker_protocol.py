@@ -8,7 +8,7 @@ from tokbench.config.model import Limits
 from tokbench.engine.workers import process
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import MALFORMED, Recipe, from_worker, packed
+from tokbench.engine.workers.worker import MALFORMED, LoadRecipe, from_worker, packed
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import silent
@@ -21,7 +21,7 @@ def pool(monkeypatch):
     """A pool of one worker that starts with few plugins."""
     monkeypatch.setenv("TOKBENCH_PLUGINS", "baselines,corpora")
     with ProcessPool(1, Limits(), silent) as made:
-        made.keep("bytes", Recipe("utf8_bytes", Options()))
+        made.keep("bytes", LoadRecipe("utf8_bytes", Options()))
         yield made
 
 

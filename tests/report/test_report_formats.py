@@ -19,7 +19,7 @@ from made_up_results import METRICS
 from report_data import FORMULA, HOSTILE, build, everything_failed
 from rich.console import Console
 
-from tokbench.formats import csv, html, markdown, parquet, pytest_benchmark
+from tokbench.formats import csv, html, markdown, pytest_benchmark
 from tokbench.report import escaping
 from tokbench.report.number_format import Style, style_for
 from tokbench.report.report import Report
@@ -68,22 +68,6 @@ def number(value: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def test_parquet_has_the_frame():
-    results = build(hostile=False)
-    data = parquet.render(results)
-    assert data == parquet.render(results)
-    metadata = pytest.importorskip("pyarrow.parquet").read_schema(io.BytesIO(data)).metadata
-    assert (metadata[b"tokbench.name"], metadata[b"tokbench.tokbench"]) == (b"languages and code", b"0.1.0")
-    assert parquet.render(build()), "halves of surrogate pairs, which Parquet cannot hold"
-    back = pd.read_parquet(io.BytesIO(data))
-    assert list(back.columns) == list(COLUMNS)
-    assert back["n"].dtype == "int64"
-    assert {str(back[name].dtype) for name in NUMBERS} == {"float64"}
-    frame = results.frame.astype(dict.fromkeys(NUMBERS, float)).astype({"status": str})
-    texts = [name for name in COLUMNS if name not in {"n", *NUMBERS}]
-    pd.testing.assert_frame_equal(back.astype(dict.fromkeys(texts, str)), frame.astype(dict.fromkeys(texts, str)))
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 
 _BAR = 24
 """The width of the longest bar."""
+
+_ALONE: Final[dict[str, tuple[set[str], set[str], str]]] = {
+    "chat": (set(), {"files", "names", "template"}, "--chat goes with FILE, -t and --template alone"),
+    "template": ({"chat"}, {"files", "names"}, "--template goes with --chat"),
+    "budget": (
+        {"files", "names", "reference"},
+        set(),
+        "--budget goes with FILE, -t and --reference, and needs all three",
+    ),
+    "groups": (set(), {"names", "reference"}, "give either files, maybe with --sample, or --for"),
+}
+"""Options that go with few others: what each needs, and what it may have."""
 
 
 def _share(_context: click.Context, _option: click.Parameter, value: str | None) -> float | None:
@@ -33,6 +45,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
         "tokbench cost texts -t gpt-4o --sample 10%",
         "tokbench cost texts/mine.txt -t gpt-4o,llama-3,tokenizer.json --reference gpt-4o",
         "tokbench cost chats.jsonl --chat -t gpt-4o,qwen-3",
+        "tokbench cost texts -t gpt-4o --reference modernbert --budget 510",
     )
 )
 @click.argument("files", nargs=-1, metavar="[FILE|FOLDER]...")
@@ -53,6 +66,12 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
 @click.option("--sample", callback=_share, help="Read a share of the text alone, such as 1%, and estimate the tokens.")
 @click.option("--seed", default=0, show_default=True, help="Decides the sample.")
 @click.option("--chat", is_flag=True, help="Count conversations of JSON messages as they are billed, reply by reply.")
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Find how many tokens of each tokenizer a chunk may have to fit into N tokens of --reference, by language.",
+)
 @click.option("--template", default="", metavar="NAME", help="A chat template for --chat [default: the model's own].")
 @json_option
 @common_options
@@ -65,6 +84,7 @@ def cost(
     sample: float | None,
     seed: int,
     chat: bool,
+    budget: int | None,
     template: str,
     as_json: bool,
 ) -> None:
@@ -85,14 +105,16 @@ def cost(
     from tokbench.registry.plugins import load_registry
 
     chosen = [name for given in names for name in given.split(",") if name]
-    if (template and not chat) or (chat and (groups or reference or sample is not None)):
-        raise click.UsageError("--chat goes with FILE, -t and --template alone, and --template with --chat")
+    _refuse_mixed(click.get_current_context().params)
+    if budget:
+        from tokbench.cost.budget import show_budget
+
+        show_budget(files, chosen, reference, budget, as_json=as_json)
+        return
     if chat:
         from tokbench.cost.chat_table import count_chats
 
         sys.exit(count_chats(files or ("-",), chosen, template, as_json=as_json))
-    if groups and (files or sample is not None):
-        raise click.UsageError("give either files, maybe with --sample, or --for")
     blocks = None if sample is None else draw(files or ("-",), sample, seed)
     if blocks:
         texts = {str(number): block.texts for number, block in enumerate(blocks.blocks)}
@@ -112,6 +134,13 @@ def cost(
     if blocks and not as_json:
         say(f"{blocks.read:,} of {blocks.n_bytes:,} bytes were read; ± is half of the 95 % interval")
     sys.exit(int(any(row.reason for row in table.costs)))
+
+
+def _refuse_mixed(params: Mapping[str, object]) -> None:
+    given = {name for name, value in params.items() if value} - {"seed", "as_json"}
+    for option, (needed, possible, message) in _ALONE.items():
+        if option in given and not needed <= given - {option} <= needed | possible:
+            raise click.UsageError(message)
 
 
 def _texts(files: Sequence[str]) -> dict[str, list[str]]:

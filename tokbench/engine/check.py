@@ -15,7 +15,7 @@ from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.executor import Executor, usable_cores
 from tokbench.engine.workers.one_thread import use_one_thread
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LoadRecipe
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import Progress
 from tokbench.foundation.store import Store
@@ -40,7 +40,7 @@ def _load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> 
     due = {
         tokenizer.name: tokenizer for tokenizer in plan.tokenizers if not tokenizer.failure and not tokenizer.train_on
     }
-    jobs = iter([LoadTokenizer(name, Recipe(each.spec.name, each.options)) for name, each in due.items()])
+    jobs = iter([LoadTokenizer(name, LoadRecipe(each.spec.name, each.options)) for name, each in due.items()])
     done = set()
     for job, answer in pool.work(lambda: next(jobs, None), once):
         assert isinstance(job, LoadTokenizer)

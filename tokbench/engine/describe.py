@@ -26,7 +26,7 @@ from tokbench.results.model import Results
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
-    *("SudachiPy", "SudachiDict-core", "tokenizers", "numba", "gigatoken"),
+    *("tokenizers", "numba", "gigatoken"),
 )
 
 

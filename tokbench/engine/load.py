@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from tokbench.engine.workers.worker import Recipe, WorkerContext
+from tokbench.engine.workers.worker import LoadRecipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.job import Job
@@ -67,7 +67,7 @@ class LoadTokenizer(Job):
     """Load a tokenizer; the answers are its facts, or the failure, and then the digest of its vocabulary."""
 
     name: str
-    recipe: Recipe
+    recipe: LoadRecipe
 
     @property
     def local_only(self) -> bool:

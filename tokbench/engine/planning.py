@@ -293,9 +293,9 @@ class _Planner:
         if not family.study or family.make is None:
             return family.missing_members(options)
         spec = self._registry.studies.get(family.study)
-        if spec.lacks is None:
+        if spec.makes is None:
             raise InputError(f"the study {spec.name!r} measures no metrics")
-        return spec.lacks(family.make(options))
+        return missing_members(family.make(options), *spec.makes)
 
     def study_options(self) -> None:
         keys = [tuple(spec.key.split(".")) for spec in self._registry.studies if spec.key]

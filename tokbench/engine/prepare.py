@@ -20,7 +20,7 @@ from tokbench.engine.load import READING_VOCABULARY, facts_of, vocabulary_sha256
 from tokbench.engine.run import Run
 from tokbench.engine.stored import Training
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
+from tokbench.engine.workers.worker import LoadRecipe, WorkerContext, checked
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.jit import compilations
 from tokbench.foundation.memory import PeakMemory
@@ -227,7 +227,7 @@ def _take(run: Run, tokenizer: RunTokenizer, answer: Training | WorkerDied) -> N
         return
     if not answer.info.from_store:
         run.stored.keep_training(tokenizer, answer)
-    run.pool.keep(tokenizer.name, Recipe(tokenizer.spec.name, tokenizer.options, answer.pickled))
+    run.pool.keep(tokenizer.name, LoadRecipe(tokenizer.spec.name, tokenizer.options, answer.pickled))
     tokenizer.pickled_sha256 = hashlib.sha256(answer.pickled).hexdigest()
     if tokenizer.auto:
         info.train.vocab_size = info.vocab_size

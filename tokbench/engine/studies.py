@@ -2,24 +2,73 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from tokbench.engine.run import Run
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Key
 from tokbench.measuring.job import Job
 from tokbench.measuring.metric import DocumentExample, Role
-from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, NoNumber, Outcome, StudySpec, plain_outcome
+from tokbench.measuring.study import (
+    AskedJobs,
+    JobAnswer,
+    Kept,
+    NoNumber,
+    Outcome,
+    StudyContext,
+    StudySpec,
+    plain_outcome,
+)
+from tokbench.registry.hosted_study import PluginJob
 from tokbench.results.cells import Cell, Status
 
-if TYPE_CHECKING:
-    from tokbench.engine.study_calls import StudyCalls
+
+class StudyCalls:
+    """The run's end of :class:`tokbench.registry.hosted_study.HostedContext`."""
+
+    def __init__(self, context: StudyContext, study: str) -> None:
+        self._context = context
+        self.study = study
+        self._alone = ExitStack()
+        self._pool: Any = None
+
+    def answer(self, request: bytes) -> bytes:
+        """Return the pickled answer to a request of the plugin's process, or raise what ends the run."""
+        name, *arguments = pickle.loads(request)  # noqa: S301 - of our worker
+        answers: dict[str, Callable[..., Any]] = {
+            "state": self._context.state,
+            "stored": self._context.stored,
+            "keep": self._context.keep,
+            "key": self._context.key,
+            "ask": self._ask,
+            "begin alone": self._begin_alone,
+            "end alone": self._end_alone,
+            "ask alone": lambda job: self._pool.ask(job, lambda: job.feeds),
+            "end pool": self._end_pool,
+        }
+        return pickle.dumps(answers[name](*arguments), pickle.HIGHEST_PROTOCOL)
+
+    def _ask(self, jobs: list[PluginJob], step: str, again: bool) -> list[tuple[int, Any, bool]]:  # noqa: FBT001 - as sent
+        numbers = {id(job): number for number, job in enumerate(jobs)}
+        asked = AskedJobs(jobs, step, lambda job: job.kept, lambda job: job.feeds, again)
+        return [(numbers[id(one.job)], one.value, one.crashed) for one in self._context.ask(asked)]
+
+    def _begin_alone(self, seconds: float | None) -> None:
+        self._pool = self._alone.enter_context(self._context.alone(seconds))
+
+    def _end_pool(self, keep: int) -> None:
+        self._pool.end(keep)
+
+    def _end_alone(self) -> None:
+        self._alone.close()
+
 
 J = TypeVar("J", bound=Job)
 
@@ -35,7 +84,7 @@ def _run_study(run: Run, spec: StudySpec, options: Any, context: _Context) -> No
     context.study = spec.name
     outcome = attempt(partial(_outcome, run, spec, options, context))
     if isinstance(outcome, Failure):
-        outcome = Outcome(failures=[outcome.reason], tracebacks=tracebacks([outcome]))
+        outcome = Outcome(failures=[outcome.reason]).traced([outcome])
     results = run.results
     results.cells += outcome.cells
     results.own_texts += outcome.own_texts
@@ -79,8 +128,6 @@ class _Context:
 
     def answer_plugin(self, request: bytes) -> bytes:
         """Answer the study where it is in the process of its plugin."""
-        from tokbench.engine.study_calls import StudyCalls
-
         if self._calls is None or self._calls.study != self.study:
             self._calls = StudyCalls(self, self.study)
         return self._calls.answer(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from tokbench.terminal.options import (
 )
 
 if TYPE_CHECKING:
+    from tokbench.inspect.byte_table import ByteTable
     from tokbench.inspect.examine import InspectedToken, Inspection
     from tokbench.inspect.undertrained import UnderTrained
     from tokbench.inspect.usage import CorpusUse
@@ -37,12 +39,21 @@ _WIDEST = 32
         "tokbench inspect gpt-4o",
         'tokbench inspect tiktoken:gpt2 --text "texts/*.txt"',
         "tokbench inspect tokenizer.json --json",
+        "tokbench inspect llama-2 --bytes table.npy",
         "tokbench inspect tokbench_bpe:cl100k_base -O vocab_size=4096",
     )
 )
 @click.argument("tokenizer")
 @backend_options
-@click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
+@click.option("--text", metavar="WHERE", help="A file, folder or pattern of text: show how it uses the vocabulary.")
+@click.option(
+    "--bytes",
+    "sizes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write how many bytes of text each id has to a NumPy file such as table.npy, and check them on --text "
+    "[default: the sample].",
+)
 @click.option(
     "--weights",
     type=click.Path(path_type=Path),
@@ -56,6 +67,7 @@ def inspect(
     tokenizer: str,
     options: Sequence[str],
     text: str | None,
+    sizes: Path | None,
     weights: Path | None,
     *,
     tensor: str | None,
@@ -67,18 +79,27 @@ def inspect(
     TOKENIZER is a published name such as gpt-4o, backend:value, a file such as tokenizer.json, or a backend with -O.
 
     Exit codes: 0 nothing found that is an error, 1 errors found (tokens that no text gives, special tokens that
-    ordinary text gives), 2 bad input.
+    ordinary text gives, bytes of ids that differ from those of a text), 2 bad input.
     """
+    from tokbench.command import texts_by_group
     from tokbench.terminal.session import session
 
-    texts = _texts(text) if text else None
-    look = partial(_look, texts=texts, weights=weights, tensor=tensor, output_tensor=output_tensor)
-    n_bytes = sum(map(len, texts or ()))
+    if sizes and (sizes.suffix != ".npy" or not sizes.parent.is_dir()):
+        raise click.UsageError(f"--bytes {sizes}: give a name that ends in .npy, in a folder that exists")
+    groups = texts_by_group(text or "sample") if text or sizes else {}
+    texts = [one for group in groups.values() for one in group] if text else None
+    matrices = None if weights is None else (weights, tensor, output_tensor)
+    look = partial(_look, texts=texts, matrices=matrices, groups=groups if sizes else None)
+    n_bytes = sum(len(one) for group in groups.values() for one in group)
     with session([tokenizer], n_bytes=n_bytes, options=parse_options(options)) as ready:
-        health, use, trained, known = ready.together(look, ready.names, "inspecting")
+        health, use, trained, table, known = ready.together(look, ready.names, "inspecting")
+    if sizes and table:
+        _write(sizes, table)
     if as_json:
         further = {"corpus": asdict(use)} if use else {}
         further |= {"undertrained": asdict(trained)} if trained else {}
+        longest = {"longest": int(table.sizes.max()), "sizes": sizes, "exact": table.exact} if table else {}
+        further |= {"bytes": asdict(table) | longest} if table else {}
         print_json(asdict(health) | {"failed": health.failed, "cautions": known} | further)
     else:
         _show(health)
@@ -88,13 +109,19 @@ def inspect(
             _show_use(use, health.vocab_size)
         if trained:
             _show_undertrained(trained, health.vocab_size)
-    sys.exit(int(health.failed))
+        if table:
+            from tokbench.inspect.byte_table import show_byte_table
+
+            show_byte_table(table)
+            say(f"wrote {sizes}: int32, one number for each id")
+    sys.exit(int(health.failed or (table is not None and not table.exact)))
 
 
 class _Seen(NamedTuple):
     health: Inspection
     use: CorpusUse | None
     trained: UnderTrained | None
+    table: ByteTable | None
     cautions: list[str]
 
 
@@ -102,10 +129,10 @@ def _look(
     tokenizer: Tokenizer,
     *,
     texts: list[str] | None,
-    weights: Path | None,
-    tensor: str | None,
-    output_tensor: str | None,
+    matrices: tuple[Path, str | None, str | None] | None,
+    groups: Mapping[str, Sequence[str]] | None,
 ) -> _Seen:
+    from tokbench.inspect.byte_table import byte_table
     from tokbench.inspect.examine import examine
     from tokbench.inspect.undertrained import under_trained
     from tokbench.inspect.usage import corpus_use
@@ -113,16 +140,19 @@ def _look(
 
     health = examine(tokenizer)
     use = None if texts is None else corpus_use(tokenizer, texts, health.unreachable)
-    trained = under_trained(tokenizer, health, weights, tensor, output_tensor) if weights else None
-    return _Seen(health, use, trained, cautions(getattr(tokenizer, "notes", ())))
+    trained = under_trained(tokenizer, health, *matrices) if matrices else None
+    table = None if groups is None else byte_table(tokenizer, groups)
+    return _Seen(health, use, trained, table, cautions(getattr(tokenizer, "notes", ())))
 
 
-def _texts(path: str) -> list[str]:
-    from tokbench.registry.plugins import load_registry
+def _write(path: Path, table: ByteTable) -> None:
+    import numpy as np
 
-    spec = load_registry().corpora.get("text")
-    options = spec.options.model_validate({"path": Path(path), "document": "line"})
-    return [document.text for document in spec.open(options).documents()]
+    from tokbench.foundation.files import write_atomically
+
+    content = io.BytesIO()
+    np.save(content, table.sizes)
+    write_atomically(path, content.getvalue())
 
 
 def _show(health: Inspection) -> None:

@@ -56,6 +56,10 @@ class Outcome:
     tracebacks: dict[str, str] = field(default_factory=dict)
     """By the reason of failed cells, where the code failed."""
 
+    def traced(self, failures: Iterable[Failure | None]) -> Outcome:
+        """Return it with where the code of these failed, too."""
+        return replace(self, tracebacks=self.tracebacks | tracebacks(filter(None, failures)))
+
 
 _PLAIN: Final = {
     "own_texts": list[OwnTexts],
@@ -202,7 +206,7 @@ class Answers(NamedTuple, Generic[T]):
     def outcome(self, block: Any) -> Outcome:
         """Return an outcome with a block; a failure makes the run fail."""
         failures = [f"{name}: {failure.reason}" for name, failure in self.failed.items()]
-        return Outcome(block=block, failures=failures, tracebacks=tracebacks(self.failed.values()))
+        return Outcome(block=block, failures=failures).traced(self.failed.values())
 
 
 def ask_each(context: StudyContext, doing: str, question: Callable[..., T], **given: Any) -> Answers[T]:
@@ -252,8 +256,8 @@ class StudySpec:
     """The type of its block; ``None`` if it gives cells alone."""
     roles: tuple[Role, ...] = ()
     """The roles of metrics that it needs; a run adds a family for each that it lacks."""
-    lacks: Callable[[Any], str] | None = None
-    """Returns what that lacks which a family of this study makes; ``None`` if no family may name the study."""
+    makes: tuple[str, type] | None = None
+    """What a family of this study makes, in words, and its protocol; ``None`` if no family may name the study."""
     check: Callable[[Plan, Any], Iterator[StudyProblem]] | None = None
     """Yields what is wrong with its options, before anything is measured."""
     largest: Callable[[Any], int] | None = None

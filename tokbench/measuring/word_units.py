@@ -20,7 +20,6 @@ from tokbench.tokenizers.contract import EncodesWithOffsets, HasTokenBytes, HasU
 from tokbench.tokenizers.options import GroupName, Options
 
 NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
-NO_PLACE = "morae are counted; those of a word in kanji have no places in the text where a token could end"
 
 NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
 
@@ -42,7 +41,7 @@ class WordOptions(Options):
     unit: WantedUnit | None = Field(
         default=None,
         description=(
-            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character, grapheme, syllable or mora; "
+            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character, grapheme or syllable; "
             "default: gold if the corpus has gold words (strr, continued_words: gold_nonpunct), else by language"
         ),
     )
@@ -72,8 +71,6 @@ def words_of(options: WordOptions, shard: Shard) -> tuple[Unit, Spans, str]:
     By default words are those that people marked, where they did, without punctuation, which is never cut.
     """
     unit, lacking = _unit_of(options, shard, "gold_nonpunct")
-    if unit == "mora":
-        lacking = lacking or NO_PLACE
     nothing = np.empty(0, dtype=np.int64)
     return unit, Spans(nothing, nothing, nothing) if lacking else shard.words(unit), lacking
 

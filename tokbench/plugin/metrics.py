@@ -11,7 +11,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.measuring.counted import TOKEN_PLACES, Basis, counted, declared
 from tokbench.measuring.encoded_shard import EncodedShard
 from tokbench.measuring.family import MetricFamily
-from tokbench.measuring.job import Job
+from tokbench.measuring.job import Job, JobContext
 from tokbench.measuring.metric import (
     CorpusOutcome,
     CorpusStates,
@@ -43,6 +43,7 @@ __all__ = [
     "CorpusStates",
     "EncodedShard",
     "Job",
+    "JobContext",
     "Kept",
     "Measured",
     "Metric",

@@ -8,17 +8,14 @@
 from __future__ import annotations
 
 from tokbench.report.cells import DisplayCell, legends
-from tokbench.report.charts.line_profile import ProfileLine, line_key, line_profile
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.csv_text import csv_text
 from tokbench.report.document import (
     Cards,
-    ChartKey,
     Column,
     Figure,
     Heading,
     MeasuredCell,
-    Multiples,
     Name,
     Node,
     Paragraph,
@@ -42,18 +39,15 @@ __all__ = [
     "Cards",
     "CellTables",
     "Chart",
-    "ChartKey",
     "Column",
     "DisplayCell",
     "Drawing",
     "Figure",
     "Heading",
     "MeasuredCell",
-    "Multiples",
     "Name",
     "Node",
     "Paragraph",
-    "ProfileLine",
     "ReporterSpec",
     "Results",
     "Rich",
@@ -68,7 +62,5 @@ __all__ = [
     "csv_text",
     "legend_lines",
     "legends",
-    "line_key",
-    "line_profile",
     "sentence_paragraphs",
 ]

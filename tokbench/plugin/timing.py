@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tokbench.measuring.timing.clock import quiet, seconds
 from tokbench.measuring.timing.conditions import drift_note, machine_notes
-from tokbench.measuring.timing.contender import Contender, TimingPlace, outcome_of, take_turns
+from tokbench.measuring.timing.contender import Contender, TimingPlace, take_turns
 from tokbench.measuring.timing.contract import TimedSlice, TimedText
 from tokbench.measuring.timing.copies import FreshCopies
 
@@ -21,7 +21,6 @@ __all__ = [
     "TimingPlace",
     "drift_note",
     "machine_notes",
-    "outcome_of",
     "quiet",
     "seconds",
     "take_turns",

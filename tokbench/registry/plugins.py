@@ -13,12 +13,14 @@ Two environment variables choose among the plugins, in worker processes, too:
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pluggy
@@ -27,7 +29,6 @@ from tokbench.foundation.errors import ContractError, InputError, did_you_mean, 
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.packages import OWN, elsewhere, is_own, packages
 from tokbench.registry import hookspecs
-from tokbench.registry.modules import declared
 from tokbench.registry.signatures import wrong_signatures
 
 if TYPE_CHECKING:
@@ -38,6 +39,36 @@ if TYPE_CHECKING:
     from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
+
+
+@dataclass(frozen=True)
+class BrokenPart:
+    """A module of a plugin that cannot be imported. The rest of the plugin works."""
+
+    module: str
+    """Its full name, such as ``acme_tokenizers.metrics.usage``."""
+    reason: str
+
+
+def specs_of(module: Any) -> list[Any]:
+    """Return what a module declares in ``SPEC``, ``SPECS`` and ``late_specs()``; a helper has none of them."""
+    late = getattr(module, "late_specs", tuple)
+    return [
+        spec for spec in (getattr(module, "SPEC", None), *getattr(module, "SPECS", ()), *late()) if spec is not None
+    ]
+
+
+def declared(plugin: Any) -> tuple[list[Any], list[BrokenPart]]:
+    """Return what a module declares; for a package that declares nothing, what each module in its folder does."""
+    specs, broken = specs_of(plugin), list[BrokenPart]()
+    if not specs and hasattr(plugin, "__path__"):
+        for name in sorted(f"{plugin.__name__}.{module.name}" for module in iter_modules(plugin.__path__)):
+            try:
+                specs += specs_of(importlib.import_module(name))
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a module raises on import
+                broken.append(BrokenPart(name, one_line(error)))
+    return specs, broken
+
 
 ALLOWED: Final = "TOKBENCH_PLUGINS"
 OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"

@@ -21,7 +21,6 @@ _CALLED: Final[Mapping[str, Mapping[str, str]]] = {
         "due": "plan",
         "outlook": "plan, options",
         "largest": "options",
-        "lacks": "metric",
     },
     "SectionSpec": dict.fromkeys(("build", "charts", "answer", "lead", "notes"), "tables"),
     "CorpusSpec": {"open": "options"},

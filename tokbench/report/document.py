@@ -244,7 +244,7 @@ class Multiples:
 
     pictures: Sequence[Drawing | Figure]
     look: str = ""
-    """Classes of the style sheet: ``wide``, ``profiles``, ``panes``, ``first``."""
+    """Classes of the style sheet: ``wide``, ``panes``, ``first``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,9 +59,7 @@ class Cell:
     """One number of a run."""
 
     tokenizer: str
-    """The tokenizer."""
     corpus: str
-    """The corpus."""
     group: str
     """The group; ``*`` is the whole corpus."""
     metric: str
@@ -138,9 +136,7 @@ class CellPlace:
     __pydantic_config__ = _CONFIG
 
     tokenizer: Text
-    """The tokenizer."""
     corpus: Text
-    """The corpus."""
     group: Text
     """The group; ``*`` is the whole corpus."""
     cells: Count

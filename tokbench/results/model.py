@@ -50,7 +50,6 @@ class Results:
     """
 
     name: str
-    """The run's name."""
     created: str = ""
     """When it began, ISO 8601, UTC."""
     config: RunConfig = field(default_factory=RunConfig)
@@ -187,7 +186,6 @@ class NamedRun(NamedTuple):
     name: str
     """The path as it was given."""
     results: Results
-    """The results."""
 
     @classmethod
     def read(cls, path: str | Path) -> NamedRun:

@@ -19,7 +19,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.engine.check import check
 from tokbench.engine.prepare import train_all
 from tokbench.engine.workers.pool import WorkerPool
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LoadRecipe
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.store import Store
@@ -180,7 +180,7 @@ class NamedTokenizers:
         if prefer:
             grammar = replace(grammar, wanted=lambda spec: spec.name in prefer)
         problems: list[Problem] = []
-        self._recipes: dict[str, Recipe] = {}
+        self._recipes: dict[str, LoadRecipe] = {}
         for name in self._names:
             if name not in in_config:
                 try:
@@ -219,7 +219,7 @@ class NamedTokenizers:
         return chosen or [tokenizer.name for tokenizer in ready]
 
 
-def recipe_of(name: str, grammar: Grammar, further: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
+def recipe_of(name: str, grammar: Grammar, further: Mapping[str, Any] = MappingProxyType({})) -> LoadRecipe:
     """Return what loads the tokenizer of a name with further options, or raise InputError.
 
     >>> recipe_of("utf8_bytes", Grammar(load_registry())).backend
@@ -231,7 +231,7 @@ def recipe_of(name: str, grammar: Grammar, further: Mapping[str, Any] = MappingP
         raise InputError([Problem(name, f"backend {backend!r} must be trained; name it in a configuration")])
     if absent := missing(spec):
         raise InputError([Problem(name, f"backend {backend!r} {absent}")])
-    return Recipe(backend, validate_options(spec.load_options, options, name))
+    return LoadRecipe(backend, validate_options(spec.load_options, options, name))
 
 
 def _names_of(path: Path) -> frozenset[str]:

@@ -17,7 +17,6 @@ class TokenSpan(NamedTuple):
     """One token of a text."""
 
     id: int
-    """Its id."""
     own: bytes
     """The bytes of the id."""
     span: tuple[int, int] | None
@@ -44,7 +43,6 @@ class Segmentation:
     tokenizer: str
     """Its name."""
     ids: list[int] = field(default_factory=list)
-    """The ids."""
     pieces: list[str] = field(default_factory=list)
     """The bytes of each id in hexadecimal; empty in a run's results where they are the text between the ends."""
     ends: list[int] = field(default_factory=list)
@@ -97,7 +95,6 @@ class SegmentedText:
     label: str = ""
     """Its name, such as a file; empty for none."""
     text: str
-    """The text."""
     segmentations: list[Segmentation]
     """One for each tokenizer."""
     corpus: str = ""
@@ -128,7 +125,6 @@ class WorstDocument:
     """A document of which a tokenizer makes the most tokens by its size, of the documents of a corpus."""
 
     tokenizer: str
-    """The tokenizer."""
     number: int
     """The number of documents of the group before it."""
     tokens: int

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 from tokbench.config.model import Limits
 from tokbench.config.validate import validate_options
 from tokbench.engine.workers.executor import Executor
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LoadRecipe
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.progress import silent
 from tokbench.foundation.store import Store
@@ -41,7 +41,7 @@ class TokenizerCatalogue:
 
     def __init__(self) -> None:
         self._registry = load_registry()
-        self._recipes: dict[str, tuple[Kind, Recipe]] = {}
+        self._recipes: dict[str, tuple[Kind, LoadRecipe]] = {}
         self._files: dict[str, Path] = {}
         self._used: set[str] = set()  # a name is never given again: a process may still hold its first tokenizer
         self._folder = tempfile.TemporaryDirectory(prefix="tokbench-serve-")
@@ -79,7 +79,7 @@ class TokenizerCatalogue:
             valid = validate_options(entry.spec.load_options, again | {"path": str(artefact)}, name)
         except InputError:
             return
-        self._recipes[f"{name} ({run})"] = ("run", Recipe(backend, valid))
+        self._recipes[f"{name} ({run})"] = ("run", LoadRecipe(backend, valid))
 
     def take_file(self, filename: str, content: Path) -> str:
         """Add a dropped file, which is moved, and return the name of its tokenizer.
@@ -97,7 +97,7 @@ class TokenizerCatalogue:
         path = Path(shutil.move(content, folder / f"dropped{''.join(Path(plain).suffixes[-2:])}"))
         self._recipes[name] = (
             "file",
-            Recipe(spec.name, validate_options(spec.load_options, {kind.option: str(path)}, plain)),
+            LoadRecipe(spec.name, validate_options(spec.load_options, {kind.option: str(path)}, plain)),
         )
         self._files[name] = path
         return name
@@ -123,7 +123,7 @@ class TokenizerCatalogue:
         names = [offer.name for offer in self.offers]
         return None if name in names else nearest(name, names)
 
-    def recipe(self, name: str) -> Recipe:
+    def recipe(self, name: str) -> LoadRecipe:
         """Return what loads a tokenizer.
 
         Raises:
@@ -146,9 +146,9 @@ class TokenizerCatalogue:
         return recipe
 
 
-def _models(grammar: Grammar) -> dict[str, Recipe]:
+def _models(grammar: Grammar) -> dict[str, LoadRecipe]:
     backends = grammar.registry.backends
-    models: dict[str, Recipe] = {}
+    models: dict[str, LoadRecipe] = {}
     for name, candidates in grammar.published().items():
         spec = backends.get(candidates[0].backend)
         try:
@@ -156,7 +156,7 @@ def _models(grammar: Grammar) -> dict[str, Recipe]:
         except InputError:  # the installed version of its package does not have it
             continue
         if not missing(spec) and spec.local(options):
-            models[name] = Recipe(spec.name, options)
+            models[name] = LoadRecipe(spec.name, options)
     return models
 
 

@@ -11,7 +11,7 @@ from tokbench.config.model import Limits
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LoadRecipe
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import silent
@@ -24,7 +24,7 @@ class IsolatedProcess:
     A process that dies or exceeds its time is ended; the next job restarts it.
     """
 
-    def __init__(self, limits: Limits, recipe: tuple[str, Recipe] | None = None) -> None:
+    def __init__(self, limits: Limits, recipe: tuple[str, LoadRecipe] | None = None) -> None:
         self._limits = limits
         self._pool = ProcessPool(1, limits, silent, environment=ONE_THREAD, capture_output=True)
         if recipe:
@@ -71,11 +71,11 @@ class TokenizerProcesses:
     def names(self) -> list[str]:
         return list(self._open)
 
-    async def ask(self, name: str, recipe: Recipe, job: Job) -> Any | Failure:
+    async def ask(self, name: str, recipe: LoadRecipe, job: Job) -> Any | Failure:
         process = attempt(lambda: self._process(name, recipe))
         return process if isinstance(process, Failure) else await process.ask(job)
 
-    def _process(self, name: str, recipe: Recipe) -> IsolatedProcess:
+    def _process(self, name: str, recipe: LoadRecipe) -> IsolatedProcess:
         if name not in self._open:
             if len(self._open) >= self._most:
                 idle = next((other for other, process in self._open.items() if not process.waiting), None)

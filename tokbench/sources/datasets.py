@@ -13,7 +13,7 @@ from tokbench.foundation.errors import InputError, did_you_mean, one_line
 from tokbench.sources.files import RowGroup
 from tokbench.sources.rows import RowDocuments, RowOptions
 from tokbench.text.faults import Faults
-from tokbench.text.rows import Row, RowForm, text_of_row
+from tokbench.text.rows import RowForm, TextRow, text_of_row
 from tokbench.tokenizers.options import LocalPath
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
@@ -81,7 +81,7 @@ class DatasetsSource:
                 return
             text = text_of_row(row, form, self.faults, f"{place}:{number}".format)
             if text is not None:
-                yield made.document(Row(number, row, text))
+                yield made.document(TextRow(number, row, text))
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         import datasets

@@ -19,7 +19,7 @@ from tokbench.text.faults import Nulls
 from tokbench.text.find import file_names, template_of
 from tokbench.text.formats import Format
 from tokbench.text.gold import AlignmentError, gold_segments
-from tokbench.text.rows import Row, RowForm, rows_of
+from tokbench.text.rows import RowForm, TextRow, rows_of
 from tokbench.tokenizers.options import Options
 
 
@@ -108,7 +108,7 @@ class RowDocuments(NamedTuple):
     """For the template, besides the fields."""
     place: str
 
-    def document(self, row: Row) -> Document:
+    def document(self, row: TextRow) -> Document:
         """Return the document of a row, whose number is the key if the options name none.
 
         Raises:

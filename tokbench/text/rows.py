@@ -47,7 +47,7 @@ class RowForm(NamedTuple):
     quotes: str = '"'
 
 
-class Row(NamedTuple):
+class TextRow(NamedTuple):
     """A row of a file."""
 
     number: int
@@ -114,7 +114,7 @@ def parse_row(line: str | bytes, where: Place) -> Any:
         raise InputError([Problem(f"{where()}:{error.column}", error.message + advice)]) from error
 
 
-def rows_of(reader: TextReader, how: RowForm) -> Iterator[Row]:
+def rows_of(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
     """Yield the rows of a file in ``jsonl``, ``csv`` or ``parquet`` with their texts, but for nulls that are left out.
 
     Raises:
@@ -123,16 +123,16 @@ def rows_of(reader: TextReader, how: RowForm) -> Iterator[Row]:
     for row in {"jsonl": _json_rows, "csv": _csv_rows, "parquet": _parquet_rows}[reader.form](reader, how):
         text = text_of_row(row.values, how, reader.faults, f"{reader.place}:{row.number}".format)
         if text is not None:
-            yield Row(row.number, row.values, text)
+            yield TextRow(row.number, row.values, text)
 
 
-def _json_rows(reader: TextReader, _: RowForm) -> Iterator[Row]:
+def _json_rows(reader: TextReader, _: RowForm) -> Iterator[TextRow]:
     for number, line, _end in reader.documents("line"):
         if not line.isspace():
-            yield Row(number, parse_row(line, lambda: f"{reader.place}:{number}"))  # noqa: B023 - called at once
+            yield TextRow(number, parse_row(line, lambda: f"{reader.place}:{number}"))  # noqa: B023 - called at once
 
 
-def _csv_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
+def _csv_rows(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
     encoding = _BOMS.get(reader.head[:2], "utf-8-sig")
     # What is not UTF-8 becomes a surrogate, which ``faults`` replaces or drops.
     errors = "strict" if reader.faults.errors == "strict" else "surrogateescape"
@@ -146,7 +146,7 @@ def _csv_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
             name = how.text or next((name for name in FIELDS if name in row), "")
             if errors != "strict" and name in row:
                 row[name] = reader.faults.without_surrogates(row[name], where, kind=BAD_BYTES)
-            yield Row(number, row)
+            yield TextRow(number, row)
     except UnicodeError as error:
         message = f"is not text in {encoding}: {error}; name its encoding, such as encoding: cp1252"
         raise InputError([Problem(reader.place, message)]) from error
@@ -167,7 +167,7 @@ def _table(reader: TextReader, file: io.TextIOWrapper, how: RowForm, encoding: s
     return csv.DictReader(file, delimiter=delimiter, quotechar=how.quotes or None, quoting=quoting, strict=True)
 
 
-def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
+def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
     try:
         from pyarrow import ArrowCapacityError, ArrowException, ArrowNotImplementedError, default_memory_pool
         from pyarrow.parquet import ParquetFile
@@ -193,7 +193,7 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[Row]:
                 for batch in file.iter_batches(rows, [group], columns, use_threads=False):
                     for values in _batch_rows(batch, text, reader, number):
                         number += 1
-                        yield Row(number, values)
+                        yield TextRow(number, values)
     except (ArrowException, EOFError, OSError, MemoryError) as error:
         said = " ".join(str(error).split()) or "out of memory"
         message = f"is not a Parquet file that can be read ({said}); write it again"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import Feeds, WorkerDied, WorkerPool
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LoadRecipe
 from tokbench.foundation.errors import WorkersLost
 from tokbench.foundation.failures import Heartbeat
 from tokbench.plugin import BackendError, Failure, InputError, Progress, attempt
@@ -95,7 +95,7 @@ class FuturesPool(WorkerPool):
         if not isinstance(sent, Failure):
             wait(sent, _END)
 
-    def keep(self, name: str, recipe: Recipe) -> None:
+    def keep(self, name: str, recipe: LoadRecipe) -> None:
         super().keep(name, recipe)
         self._local.keep(name, recipe)
 

@@ -14,7 +14,7 @@ from tokbench.config.model import Limits
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import Strangers, WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Recipe
+from tokbench.engine.workers.worker import LoadRecipe
 from tokbench.plugin import silent
 from tokbench.plugin.metrics import Job
 from tokbench_executors.surroundings import DescribeSurroundings, Surroundings
@@ -44,7 +44,7 @@ class Order(NamedTuple):
     here: Surroundings
     """Of the machine that started the run."""
     job: Job
-    recipes: Mapping[str, Recipe]
+    recipes: Mapping[str, LoadRecipe]
     """Of its tokenizers, by name."""
     feeds: Mapping[str, list[str]]
     strangers: Strangers

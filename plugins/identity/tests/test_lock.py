@@ -13,7 +13,7 @@ from tokbench_identity.pins.lock import (
     PinnedCorpus,
     PinnedText,
     PinnedTokenizer,
-    Vocabulary,
+    PinnedVocabulary,
     place_of,
     read_lock,
     write_lock,
@@ -24,7 +24,7 @@ DIGESTS = st.text("0123456789abcdef", min_size=16, max_size=16)
 CUTS = st.lists(st.integers(0, 200), max_size=120).map(write_cut)
 TEXTS = st.builds(PinnedText, WORDS, DIGESTS, st.sampled_from(["=", "+", "nfc", "+nfkd", "~0123abcd"]), CUTS)
 VOCABULARIES = st.builds(
-    Vocabulary,
+    PinnedVocabulary,
     st.integers(1, 10**6),
     DIGESTS,
     st.dictionaries(st.text(), st.integers(0, 10**6), max_size=3),
@@ -59,7 +59,7 @@ GOOD = write_lock(
         "mine.yaml",
         "3.11.7",
         {"c": PinnedCorpus(1, "ab" * 32)},
-        (PinnedTokenizer("mine", "b", (), {}, Vocabulary(9), (PinnedText("c/g/1", "0" * 16, "=", "12"),)),),
+        (PinnedTokenizer("mine", "b", (), {}, PinnedVocabulary(9), (PinnedText("c/g/1", "0" * 16, "=", "12"),)),),
     )
 )
 

@@ -4,7 +4,7 @@ import pytest
 
 from tokbench_identity.pins.check import LockCheck, TokenizerCheck
 from tokbench_identity.pins.explain import causes, updates
-from tokbench_identity.pins.lock import PinnedTokenizer, Vocabulary
+from tokbench_identity.pins.lock import PinnedTokenizer, PinnedVocabulary
 from tokbench_identity.pins.terminal import lines
 
 UPDATE = ("tiktoken 0.14.0 → 0.12.0",)
@@ -40,7 +40,8 @@ def test_a_check_begins_with_what_changed(found, line):
 )
 def test_changes_are_backends_or_versions(before, now, said):
     one, two = (
-        PinnedTokenizer("t", backend, tuple(packages), {}, Vocabulary(9), ()) for backend, *packages in (before, now)
+        PinnedTokenizer("t", backend, tuple(packages), {}, PinnedVocabulary(9), ())
+        for backend, *packages in (before, now)
     )
     assert list(updates(one, two)) == said
 
@@ -55,5 +56,5 @@ def test_changes_are_backends_or_versions(before, now, said):
     ],
 )
 def test_a_stage_that_is_not_there_cannot_be_read(before, now, said):
-    one, two = (Vocabulary(9, stages=stages) for stages in (before, now))
+    one, two = (PinnedVocabulary(9, stages=stages) for stages in (before, now))
     assert causes(one, two, [], same_backend=True) == said

@@ -1,5 +1,6 @@
 """Mixtures of counts: by hand, and against training on text that is mixed in the same shares."""
 
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -120,7 +121,7 @@ def test_counts_beyond_32_bits_do_not_overflow(tmp_path):
 def test_mixtures_of_the_sample_train_as_mixed_text(tmp_path):
     folder = Path(sample.__file__).parent
     texts = {path.stem: [path.read_text("utf-8")] for path in sorted((folder / "languages").glob("*.txt"))}
-    texts["code"] = [path.read_text("utf-8") for path in sorted((folder / "code").iterdir())]
+    texts["code"] = [json.loads(line)["text"] for line in (folder / "code.jsonl").read_text("utf-8").splitlines()]
     assert len(texts) == 29
     languages = languages_of(tmp_path, texts)
     rng = random.Random(0)

@@ -8,11 +8,10 @@ from pydantic import ValidationError
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import flops_per_token, picked
-from tokbench.studies.vocabulary_size.answer import size_lines
+from tokbench.studies.vocabulary_size.answer import SizeVerdict, size_lines, verdict
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.options import MODELS, Model, VocabularyStudy, model_named
 from tokbench.studies.vocabulary_size.scaling import optimal_sizes
-from tokbench.studies.vocabulary_size.verdict import SizeVerdict, verdict
 
 TRAIN, TAKE, MORE_TEXT = SizeVerdict
 MARGIN = 0.125  # a power of two, so that the edge itself can be met

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.words.graphemes import grapheme_spans
 from tokbench.corpus.words.icu import icu_spans
-from tokbench.corpus.words.morae import mora_spans
 from tokbench.corpus.words.positions import byte_positions
 from tokbench.corpus.words.uax29 import uax29_spans
 from tokbench.corpus.words.units import Unit
@@ -43,7 +42,6 @@ _SPACE_OR_STOP: Final = regex.compile(_SPACE.pattern + r"|(?<=[\p{Han}\p{Hiragan
 _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "grapheme": grapheme_spans,
     "icu": icu_spans,
-    "mora": mora_spans,
     "uax29": uax29_spans,
 }
 

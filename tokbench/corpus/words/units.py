@@ -1,8 +1,7 @@
 """The units in which words are counted.
 
 UAX #29 finds boundaries around every letter in scripts without spaces: the default there is ``icu`` with PyICU, else
-``character``, a letter or digit with its combining marks. Tibetan and Dzongkha mark syllables. A mora has no place in
-kanji.
+``character``, a letter or digit with its combining marks. Tibetan and Dzongkha mark syllables.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ import re
 from typing import Final, Literal
 
 from tokbench.corpus.words.icu import icu_works
-from tokbench.corpus.words.morae import MORAE_OF, morae_work
 
-Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct"]
+Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "gold", "gold_nonpunct"]
 
 CountedUnit = Unit | Literal["pretoken"]
 """Pre-tokens are the words of tables of counts."""
@@ -25,7 +23,6 @@ UNIT_NAMES: Final[dict[CountedUnit, tuple[str, str]]] = {
     "character": ("character", "characters"),
     "grapheme": ("grapheme cluster", "grapheme clusters"),
     "syllable": ("syllable", "syllables"),
-    "mora": ("mora", "morae"),
     "gold": ("word (gold)", "words (gold)"),
     "gold_nonpunct": ("word (gold, no punctuation)", "words (gold, no punctuation)"),
     "pretoken": ("pre-token", "pre-tokens"),
@@ -63,24 +60,18 @@ def uninstalled(unit: Unit) -> str:
             "'icu' needs PyICU, which cannot be imported; type: pip install 'tokbench[icu]' "
             "(on Debian first: apt-get install libicu-dev pkg-config g++), or leave the unit to the language"
         )
-    if unit == "mora" and not morae_work():
-        return (
-            "'mora' needs SudachiPy with its dictionary, which cannot be imported; "
-            "type: pip install 'tokbench[morae]', or leave the unit to the language"
-        )
     return ""
 
 
 def foreign(unit: Unit, group: str) -> str:
     """Return why a unit does not match the language of a group; empty if it does.
 
-    >>> foreign("mora", "ja"), foreign("mora", "ko")
-    ('', "'ko' is not counted in morae; groups that are: ja, jpn")
+    >>> foreign("syllable", "ko"), foreign("syllable", "en").partition(";")[0]
+    ('', "'en' is not counted in syllables")
     """
-    languages = {"syllable": _SYLLABLES_OF, "mora": MORAE_OF}.get(unit)
-    if languages is None or _language(group) in languages:
+    if unit != "syllable" or _language(group) in _SYLLABLES_OF:
         return ""
-    return f"{group!r} is not counted in {UNIT_NAMES[unit][1]}; groups that are: {', '.join(sorted(languages))}"
+    return f"{group!r} is not counted in syllables; groups that are: {', '.join(sorted(_SYLLABLES_OF))}"
 
 
 def _language(group: str) -> str:

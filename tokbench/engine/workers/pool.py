@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
-from tokbench.engine.workers.worker import Recipe, WorkerContext
+from tokbench.engine.workers.worker import LoadRecipe, WorkerContext
 from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress, RunProgress
 from tokbench.measuring.job import Job, TokenizerJob
@@ -58,7 +58,7 @@ class WorkerPool(ABC):
     def __init__(self, progress: Progress, size: int = 1) -> None:
         self.size = size
         self.progress = RunProgress.of(progress)
-        self.kept: dict[str, Recipe] = {}
+        self.kept: dict[str, LoadRecipe] = {}
         """The recipe of each tokenizer."""
         self.notes: list[str] = []
         """For the reader of the results."""
@@ -95,7 +95,7 @@ class WorkerPool(ABC):
     def end(self, keep: int = 0) -> None:
         """End all workers, whatever they are doing, or all but the first few."""
 
-    def keep(self, name: str, recipe: Recipe) -> None:
+    def keep(self, name: str, recipe: LoadRecipe) -> None:
         self.kept[name] = recipe
 
     def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:

@@ -20,7 +20,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import Feeds, text_batches
-from tokbench.engine.workers.worker import LONGEST, MALFORMED, Recipe, from_worker, packed
+from tokbench.engine.workers.worker import LONGEST, MALFORMED, LoadRecipe, from_worker, packed
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
 from tokbench.foundation.memory import MemoryOf
 from tokbench.measuring.job import Job
@@ -114,7 +114,7 @@ class WorkerProcess:
         self._began = self._since = 0.0
         self._number = 0
 
-    def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds, *, retrying: bool) -> None:
+    def begin(self, job: Job, recipes: Mapping[str, LoadRecipe], feeds: Feeds, *, retrying: bool) -> None:
         self.job, self.answers, self.retrying = job, 0, retrying
         self.loaded |= dict.fromkeys(job.loads)
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}

@@ -77,7 +77,7 @@ def from_worker(content: bytes) -> tuple[str, Any] | Failure:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class LoadRecipe:
     """The instructions by which any worker gets at a tokenizer."""
 
     backend: str
@@ -106,7 +106,7 @@ class WorkerContext:
         self._hosts = frozenset(hosts)
         self.call: Callable[[bytes], bytes] = lambda _: b""
         """Sends something to :meth:`Job.called` in the process of the run, and returns its answer."""
-        self.recipes: dict[str, Recipe] = {}
+        self.recipes: dict[str, LoadRecipe] = {}
         self.kept: dict[str, Any] = {}
         """What a job leaves for later jobs in the same process."""
         self._next_batch = next_batch
@@ -133,7 +133,7 @@ class WorkerContext:
                 return self.keep(name, self.load(recipe))
         return self._tokenizers[name]
 
-    def load(self, recipe: Recipe) -> Tokenizer:
+    def load(self, recipe: LoadRecipe) -> Tokenizer:
         if recipe.pickled:
             return checked(pickle.loads(recipe.pickled))  # noqa: S301 - pickled by another of our workers
         load = self.registry.backends.get(recipe.backend).load

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
-from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
-from tokbench.measuring.study import Outcome
+from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.timing.contract import TimedText
 from tokbench.results.cells import Cell, Status
 from tokbench.statistics.quantiles import median_interval
@@ -79,12 +78,6 @@ class Contender:
 
 
 C = TypeVar("C", bound=Contender)
-
-
-def outcome_of(cells: list[Cell], notes: list[str], contenders: Iterable[Contender]) -> Outcome:
-    """Return an outcome with the tracebacks of those that failed."""
-    failures = [contender.failure for contender in contenders if contender.failure]
-    return Outcome(cells=cells, notes=notes, tracebacks=tracebacks(failures))
 
 
 def take_turns(contenders: Sequence[C], order: random.Random, step: Callable[[C], None]) -> None:

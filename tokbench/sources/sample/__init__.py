@@ -1,8 +1,7 @@
 """The source ``sample``: texts written for tokbench.
 
-``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: five files in each of 12 programming
-languages, with ``.txt`` last, so that tools do not read them as the project's code. ``hostile.jsonl``: texts that break
-careless tokenizers. ``conversations.jsonl``: JSON messages with an assistant, which are not a part of ``all``.
+``languages/``: the same 66 sentences in 28 languages, line by line. ``code.jsonl``: five programs in each of 12
+programming languages. ``hostile.jsonl``: texts that break careless tokenizers. ``conversations.jsonl``: JSON messages with an assistant, which are not a part of ``all``.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ class SampleSource:
             for sentence in TextSource(TextOptions(path=_HERE / "languages/*.txt", document="line")).documents():
                 yield sentence._replace(line_end="")
         if self._part in {"all", "code"}:
-            for document in TextSource(TextOptions(path=_HERE / "code/*.txt", document="file")).documents():
-                yield document._replace(group=document.key.partition("_")[0])
+            options = RowFileOptions(path=_HERE / "code.jsonl", group="{language}", key="name")
+            yield from RowFiles("jsonl", options).documents()
         if self._part in {"all", "hostile"}:
             options = RowFileOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
             for document in RowFiles("jsonl", options).documents():

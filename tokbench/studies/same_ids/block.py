@@ -27,13 +27,10 @@ class TokenizerDifference:
     """A tokenizer with other ids than its reference, in one group."""
 
     tokenizer: str
-    """The tokenizer."""
     same_as: str
     """The tokenizer whose ids it should have."""
     corpus: str
-    """The corpus."""
     group: str
-    """The group."""
     compared: int
     """The number of documents that were compared."""
     documents: int

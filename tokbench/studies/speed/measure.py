@@ -28,7 +28,7 @@ from tokbench.measuring.timing.clock import (
     seconds,
 )
 from tokbench.measuring.timing.conditions import drift_note, machine_notes
-from tokbench.measuring.timing.contender import Contender, TimingPlace, outcome_of, take_turns
+from tokbench.measuring.timing.contender import Contender, TimingPlace, take_turns
 from tokbench.measuring.timing.contract import TimedSlice, TimedText
 from tokbench.measuring.timing.copies import FreshCopies
 from tokbench.results.cells import WHOLE, Cell
@@ -184,7 +184,7 @@ class Speed:
             for corpus, found in floors.items()
             if found
         ]
-        return outcome_of(cells, all_notes, timed)
+        return Outcome(cells=cells, notes=all_notes).traced(contender.failure for contender in timed)
 
     def _rounds(
         self,

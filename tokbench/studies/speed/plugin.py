@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.study import Outcome, StudyContext, StudySpec
 from tokbench.measuring.timing.contract import TimedMetric
 from tokbench.report.section import SectionSpec
 from tokbench.studies.speed.measure import RATIO, VALUES, Speed, SpeedOptions
-from tokbench.tokenizers.members import missing_members
 from tokbench.tokenizers.options import Options
 
 
@@ -20,18 +19,13 @@ def run(context: StudyContext, _: Options) -> Outcome:
     return time_all(context)
 
 
-def lacks(metric: Any) -> str:
-    """Return what a timed metric lacks; empty if nothing."""
-    return missing_members(metric, "a timed metric", TimedMetric)
-
-
 SPECS: Final = (
     StudySpec(
         name="speed",
         title="speed",
         summary="families that time all tokenizers together: speed, and those of plugins",
         run=run,
-        lacks=lacks,
+        makes=("a timed metric", TimedMetric),
         alone=True,
     ),
     MetricFamily(
@@ -47,7 +41,6 @@ SPECS: Final = (
 
 def late_specs() -> tuple[SectionSpec, ...]:
     """Return the sections on speed, and on compression against speed."""
-    from tokbench.studies.speed.section import SPEED
-    from tokbench.studies.speed.tradeoff import TRADEOFF
+    from tokbench.studies.speed.section import SPEED, TRADEOFF
 
     return SPEED, TRADEOFF

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tokbench.corpus.corpus import feed
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.failures import Failure, attempt, doing, tracebacks
+from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.job import Job, JobContext
 from tokbench.measuring.plan import Plan
@@ -117,7 +117,7 @@ class _Timing:
                 dict.fromkeys(self.plan.names_on(corpus), NoNumber.of(failure)), self._places([corpus])
             )
         ]
-        return Outcome(cells=cells, notes=[failure.reason], tracebacks=tracebacks([failure]))
+        return Outcome(cells=cells, notes=[failure.reason]).traced([failure])
 
     def _places(self, on: Sequence[str]) -> list[tuple[str, str, str, str]]:
         return [(name, WHOLE, metric.id, metric.unit) for name in on for metric in self.family.values]
@@ -158,11 +158,10 @@ class _Timing:
         outcome: Outcome | Failure
         outcome, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
         self.missing.update({name: NoNumber.of(failure) for name, failure in unloaded.items()})
-        found = tracebacks(unloaded.values())
         if isinstance(outcome, Failure):
             self.missing.update({name: NoNumber.of(outcome) for name in job.names})
-            return Outcome(notes=[outcome.reason], tracebacks=found | tracebacks([outcome]))
-        return replace(outcome, tracebacks=found | outcome.tracebacks)
+            return Outcome(notes=[outcome.reason]).traced([*unloaded.values(), outcome])
+        return outcome.traced(unloaded.values())
 
 
 def _texts(plan: Plan, feeds: Iterable[_Feed]) -> dict[str, Iterator[str]]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tokbench.report import document as doc
-from tokbench.report.charts.line_profile import line_key
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
@@ -14,7 +13,7 @@ from tokbench.studies.vocabulary_size.answer import size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, law_range
-from tokbench.studies.vocabulary_size.size_curve import BROAD, COST_TITLE, NARROW, cost_chart
+from tokbench.studies.vocabulary_size.size_curve import BROAD, COST_TITLE, NARROW, cost_chart, line_key
 from tokbench.studies.vocabulary_size.size_lines import SizeLines, SizesOnCorpus
 
 _EXPLANATION: Final = (

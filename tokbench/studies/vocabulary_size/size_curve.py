@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.report.charts.labels import Box, Label, place
-from tokbench.report.charts.line_profile import line_css
-from tokbench.report.charts.svg import Axis, Drawing, Tick
+from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 from tokbench.studies.vocabulary_size.block import SizeAdvice, VocabularySizes
 
 
@@ -166,3 +165,15 @@ def _trace(sizes: SizeAdvice, least: float) -> SizeTrace:
     beyond = 100 * (np.array(sizes.costs) / least - 1)
     near = beyond <= _MOST
     return SizeTrace(sizes.line, "curve" if near.sum() > 1 else "point", np.array(sizes.sizes)[near], beyond[near])
+
+
+def line_key(style: int) -> Drawing:
+    """Return a short stroke in the style of a line."""
+    drawing = Drawing(26, 10, css=f"{line_css(style)} key")
+    drawing.draw("path", css="trace", d="M1 5H25")
+    return drawing
+
+
+def line_css(style: int, *, steps: bool = False) -> str:
+    """Return the classes of a line style; ``steps`` if it only leads from point to point."""
+    return f"line p{style % COLOURS} d{style // COLOURS}" + (" steps" if steps else "")

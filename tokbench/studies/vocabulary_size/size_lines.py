@@ -12,13 +12,12 @@ import numpy as np
 
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
-from tokbench.report.charts.line_profile import line_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.results.model import Results
 from tokbench.statistics.standings import GroupNumber, leaders, standings
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
-from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeSpan, SizeTrace, size_chart
+from tokbench.studies.vocabulary_size.size_curve import LARGE, SMALL, SizeSpan, SizeTrace, line_key, size_chart
 
 
 class SizeLines:

@@ -10,7 +10,6 @@ from typing import Any
 
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, valid_unicode
-from tokbench.tokenizers.batch import check_ids, check_span
 from tokbench_engines.engines.given import holes, sample_texts
 from tokbench_plugins.bpe import Encoder, Merges
 from tokbench_plugins.bpe.special import EncodesAroundSpecial
@@ -102,7 +101,8 @@ class EngineTokenizer(EncodesAroundSpecial):
 
     def decode(self, ids: Sequence[int], /) -> str:
         ids = list(ids)
-        check_ids(ids, self.vocab_size)
+        for extreme in (min(ids, default=0), max(ids, default=0)):
+            check_id(extreme, self.vocab_size)
         return self._decode(ids)
 
     def _decode(self, ids: list[int]) -> str:
@@ -121,7 +121,7 @@ class EngineTokenizer(EncodesAroundSpecial):
         return bool(self._holes) and not self._holes.isdisjoint(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
+        check_id(int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if self._engine.decode_many is not None and not self._has_holes(ids):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tokbench.foundation.files import open_regular
 from tokbench.plugin import BackendError
 from tokbench_plugins.sentencepiece.proto import PieceType
 
@@ -76,8 +75,7 @@ def write_gguf(path: Path, content: GGUFTokenizer) -> None:
     writer.close()
 
 
-def read_gguf(path: Path) -> GGUFTokenizer:
-    """Return the tokenizer of a file; tensors are not read."""
+def _entries(path: Path) -> dict[str, Any]:
     from gguf import GGUFReader
 
     class Bounded(GGUFReader):
@@ -88,9 +86,16 @@ def read_gguf(path: Path) -> GGUFTokenizer:
                 raise ValueError("an array or text is longer than the file")
             return super()._get(offset, *how, **more)
 
+    if path.exists() and not path.is_file():
+        raise OSError(0, "not a regular file; give a GGUF file")
+    fields: dict[str, Any] = Bounded(path).fields
+    return fields
+
+
+def read_gguf(path: Path) -> GGUFTokenizer:
+    """Return the tokenizer of a file; tensors are not read."""
     try:
-        open_regular(path).close()
-        entries = Bounded(path).fields
+        entries = _entries(path)
         content: dict[str, Any] = {}
         for field in fields(GGUFTokenizer):
             if _key(field.name) in entries:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar, Final
 
+from tokbench.plugin import encode_batch
 from tokbench.plugin.metrics import Metric, MetricFamily
 from tokbench.plugin.timing import TimedSlice
 from tokbench.studies.speed.measure import Raced, Speed
-from tokbench.tokenizers.batch import count_batch
 
 COUNT: Final = Metric("count_mb_per_s", "MB/s", "higher", label="count").means(
     "median over rounds of bytes / seconds / 10^6",
@@ -31,7 +31,8 @@ class _Counted(Raced):
     returns = "counts"
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        yield self.once, partial(count_batch, self.tokenizer, part.texts)
+        count = getattr(self.tokenizer, "count_batch", partial(encode_batch, self.tokenizer))
+        yield self.once, partial(count, part.texts)
 
 
 class Counting(Speed):

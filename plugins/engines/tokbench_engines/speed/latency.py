@@ -24,7 +24,6 @@ from tokbench.plugin.timing import (
     TimingPlace,
     drift_note,
     machine_notes,
-    outcome_of,
     quiet,
     seconds,
     take_turns,
@@ -151,7 +150,7 @@ class Latency:
                 speeds = {contender.name: contender.single for contender in timed if not contender.failure}
                 notes += [f"latency on {place}, {size}: {note}" for note in drift_note(speeds)]
                 every += timed
-        return outcome_of(cells, notes, every)
+        return Outcome(cells=cells, notes=notes).traced(contender.failure for contender in every)
 
     def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
         options = self._options

@@ -132,7 +132,7 @@ class Threads:
                     )
             cells += [cell for contender in timed for cell in self._cells(contender)]
             every += timed
-        return timing.outcome_of(cells, notes, every)
+        return Outcome(cells=cells, notes=notes).traced(contender.failure for contender in every)
 
     def _rounds(self, timed: Sequence[_Threaded], parts: Sequence[timing.TimedSlice], progress: Progress) -> None:
         order = random.Random(self._options.seed)  # noqa: S311 - an order, not a secret

@@ -12,7 +12,7 @@ from tokbench.engine.load import vocabulary_sha256
 from tokbench.plugin import HasSpecialTokens, HasStages, Tokenizer, check_encoded, encode_batch, vocab_size_of
 from tokbench.segmentation.segment import own_bytes
 from tokbench_identity.pins.cut import form_of, write_cut
-from tokbench_identity.pins.lock import PinnedText, Vocabulary
+from tokbench_identity.pins.lock import PinnedText, PinnedVocabulary
 
 _DIGITS: Final = 16
 _LONGEST_STAGE: Final = 300
@@ -35,17 +35,17 @@ class PlacedText(NamedTuple):
     text: str
 
 
-def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
+def vocabulary_of(tokenizer: Tokenizer) -> PinnedVocabulary:
     """Return what a lock records of the tokenizer itself.
 
     >>> import tokbench
     >>> vocabulary_of(tokbench.load("utf8_bytes"))
-    Vocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
+    PinnedVocabulary(ids=256, bytes='0864c10eb9f122e7', special={}, stages={})
     """
     stages = dict(tokenizer.stages) if isinstance(tokenizer, HasStages) else {}
     if hasattr(tokenizer, "encode_chat"):
         stages[_TEMPLATE] = _written_by_template(tokenizer)
-    return Vocabulary(
+    return PinnedVocabulary(
         ids=vocab_size_of(tokenizer),
         bytes=vocabulary_sha256(tokenizer)[:_DIGITS],
         special=dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {},

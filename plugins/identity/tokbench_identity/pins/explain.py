@@ -9,7 +9,7 @@ from typing import Final
 
 from tokbench_identity.causes import Cause, TokenReading, changed_marks, place_of_difference
 from tokbench_identity.pins.cut import read_cut, surface_of
-from tokbench_identity.pins.lock import PinnedText, PinnedTokenizer, Vocabulary
+from tokbench_identity.pins.lock import PinnedText, PinnedTokenizer, PinnedVocabulary
 
 _LONGEST: Final = 100
 
@@ -61,7 +61,7 @@ def updates(before: PinnedTokenizer, now: PinnedTokenizer) -> Iterator[str]:
     """Yield the change of the backend, or else of the versions of its packages.
 
     >>> versions = ("tiktoken 0.14",), ("tiktoken 0.12",)
-    >>> known = [PinnedTokenizer("t", "b", version, {}, Vocabulary(9), ()) for version in versions]
+    >>> known = [PinnedTokenizer("t", "b", version, {}, PinnedVocabulary(9), ()) for version in versions]
     >>> list(updates(*known)), list(updates(known[0], known[0]))
     (['tiktoken 0.14 → 0.12'], [])
     """
@@ -74,7 +74,9 @@ def updates(before: PinnedTokenizer, now: PinnedTokenizer) -> Iterator[str]:
             yield f"{name} {was.get(name, 'not there')} → {is_.get(name, 'not there')}"
 
 
-def causes(before: Vocabulary, now: Vocabulary, texts: Sequence[TextDifference], *, same_backend: bool) -> list[str]:
+def causes(
+    before: PinnedVocabulary, now: PinnedVocabulary, texts: Sequence[TextDifference], *, same_backend: bool
+) -> list[str]:
     """Return the likely causes in sentences, the stages of the tokenizers first.
 
     Without ``same_backend`` stages are not compared: backends use different words.
@@ -83,7 +85,7 @@ def causes(before: Vocabulary, now: Vocabulary, texts: Sequence[TextDifference],
     return [*stages, *_changed_ids(before, now, merges=bool(stages)), *_shown_by(texts)]
 
 
-def _changed_stages(before: Vocabulary, now: Vocabulary) -> Iterator[str]:
+def _changed_stages(before: PinnedVocabulary, now: PinnedVocabulary) -> Iterator[str]:
     for name in sorted({*before.stages, *now.stages}):
         was, is_ = before.stages.get(name), now.stages.get(name)
         if was is None or is_ is None:
@@ -96,7 +98,7 @@ def _setting(text: str) -> str:
     return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]")
 
 
-def _changed_ids(before: Vocabulary, now: Vocabulary, *, merges: bool) -> Iterator[str]:
+def _changed_ids(before: PinnedVocabulary, now: PinnedVocabulary, *, merges: bool) -> Iterator[str]:
     moved = [*changed_marks(before.special, now.special)]
     if moved:
         shown = "; ".join(some.between("when pinned", "now") for some in moved[:_MOST_NAMES])

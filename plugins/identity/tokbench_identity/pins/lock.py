@@ -60,7 +60,7 @@ class PinnedText:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class PinnedVocabulary:
     """What a lock records of a tokenizer, except texts."""
 
     ids: int
@@ -79,7 +79,7 @@ class PinnedTokenizer:
     backend: str
     packages: tuple[str, ...]
     options: Mapping[str, Any]
-    vocabulary: Vocabulary
+    vocabulary: PinnedVocabulary
     texts: tuple[PinnedText, ...]
 
 
@@ -234,7 +234,7 @@ def _tokenizer(name: str, section: _Section) -> PinnedTokenizer:
         backend=section.one("backend"),
         packages=tuple(section.all("package")),
         options=section.one("options"),
-        vocabulary=Vocabulary(
+        vocabulary=PinnedVocabulary(
             ids=section.one("ids"),
             bytes="".join(section.all("bytes")[:1]),
             special=dict(section.all("special")),

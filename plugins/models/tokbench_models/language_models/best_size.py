@@ -9,7 +9,6 @@ from typing import Final
 
 from tokbench.plugin import report as doc
 from tokbench.plugin.metrics import WHOLE, Cell
-from tokbench.report.charts.line_profile import WIDE
 from tokbench_models.language_models.block import BITS_PER_BYTE, BitsPerByte
 from tokbench_models.language_models.verdicts import listed
 
@@ -17,7 +16,6 @@ FEWEST_TOKENS: Final = 50
 """With fewer training tokens for an id, more text favours larger sizes."""
 
 LIMITS: Final = "Small models on little text say nothing of larger models or of more text."
-_RINGS: Final = "Rings: no other size is better under every model that decides. Upright strokes: 95% intervals."
 _SIZE_OPTIONS: Final = ("size", "vocab_size")
 _SIZE_IN_NAME: Final = re.compile(r"(-size=|-)\d+$")
 
@@ -72,36 +70,12 @@ class BestSize:
         if few:
             yield f"{listed(few)}: fewer than {FEWEST_TOKENS} training tokens per entry; more text may change this."
 
-    def chart(self) -> doc.Drawing:
-        rings = [self.sizes.index(size) for size in self.unbeaten]
-        lines = [
-            doc.ProfileLine(
-                model,
-                style,
-                [cell.value or 0.0 for cell in cells],
-                [f"{cell.value:.3f}" for cell in cells],
-                [None if cell.ci_low is None else (cell.ci_low, cell.ci_high or 0.0) for cell in cells],
-                rings=rings,
-            )
-            for style, (model, cells) in enumerate(self.values.items())
-        ]
-        title = f"Bits per byte by vocabulary size, {self.place}"
-        places = [f"{size:,}" for size in self.sizes]
-        return doc.line_profile(title, places, lines, upright="bits per byte", heading=self.place, size=WIDE)
-
-    @property
-    def keys(self) -> list[tuple[str, doc.Drawing]]:
-        return [(model, doc.line_key(style)) for style, model in enumerate(self.values)]
-
     def nodes(self) -> list[doc.Node]:
-        keys = doc.Paragraph([doc.ChartKey(key, model) for model, key in self.keys], "legend")
-        figure = doc.Figure(self.chart(), label=f"Bits per byte by size, {self.place}")
         columns = [doc.Column("model"), *(doc.Column(f"{size:,}", numeric=True) for size in self.sizes)]
         rows = [_row(model, [cell.value or 0.0 for cell in cells]) for model, cells in self.values.items()]
         return [
             doc.Heading(["Sizes of ", doc.Name(self.place)]),
             doc.Paragraph(" ".join(self.sentences())),
-            doc.Rich([keys, figure, doc.Paragraph(_RINGS, "legend")]),
             doc.Table(["Bits per byte by size, ", doc.Name(self.place)], columns, rows, look="tight"),
         ]
 
@@ -168,18 +142,10 @@ def best_size_lead(tables: doc.CellTables) -> list[doc.Node]:
     )
 
 
-def best_size_charts(tables: doc.CellTables) -> Iterator[doc.Chart]:
-    """Yield a chart for each vocabulary."""
-    headings = "Bits per byte by vocabulary size", "rings: no other size is better"
-    for best in best_sizes(tables.results):
-        yield doc.Chart(f"best-size-{best.place}", best.chart(), tuple(best.keys), headings)
-
-
 BEST_SIZE: Final = doc.SectionSpec(
     name="best_size",
     place=65,
     study=BITS_PER_BYTE.study,
     build=best_size_document,
-    charts=best_size_charts,
     lead=best_size_lead,
 )

@@ -10,11 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.store import Key, Store, open_store_if_usable
-from tokbench.measuring.encoded_shard import DECODING, ENCODING
-from tokbench.measuring.job import JobContext
-from tokbench.measuring.plan import RunTokenizer
 from tokbench.measuring.study import Values, cell_of, plain_values
 from tokbench.plugin import (
     Encoded,
@@ -103,20 +99,20 @@ class FitModels(metrics.Job):
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
-    def run(self, context: JobContext) -> Iterator[FittedModels | UnscoredText | Failure]:
+    def run(self, context: metrics.JobContext) -> Iterator[FittedModels | UnscoredText | Failure]:
         place = f"corpus {self.corpus} for {self.family}"
         with doing("training models on", tokenizer=self.name, place=place):
             yield attempt(lambda: self._fit(context, place), f"{self.family} on corpus {self.corpus}")
 
-    def _fit(self, context: JobContext, place: str) -> FittedModels | UnscoredText:
+    def _fit(self, context: metrics.JobContext, place: str) -> FittedModels | UnscoredText:
         make = context.family(self.family).make
         assert make is not None
         loaded = context.loaded(self.name)
         attempt(loaded.warm_up)  # what fails here fails again where it is encoded
         training, scored = list(context.texts(_TRAINING)), list(context.texts(_SCORED))
-        with doing(ENCODING, place=place):
+        with doing("encoding", place=place):
             learned, predicted = (encoded_part(loaded.tokenizer, texts) for texts in (training, scored))
-        with doing(DECODING, place=place):
+        with doing("decoding", place=place):
             lost = lost_documents(loaded.tokenizer, scored, predicted.encoded)
         if lost:
             return UnscoredText(lost)
@@ -208,11 +204,11 @@ class _Models:
         self._train = self._metric.texts.train or corpus
         self._answers: dict[str, FittedModels | UnscoredText | Failure | None] = {}
         self._details = self._made_from()
+        names = self._plan.names_on(corpus)
+        self._asked = [tokenizer for tokenizer in context.tokenizers if tokenizer.name in names]
 
     def measure(self, outcome: metrics.Outcome) -> None:
-        names = self._plan.names_on(self._corpus)
-        asked = [tokenizer for tokenizer in self._context.tokenizers if tokenizer.name in names]
-        ready = [each.name for each in asked if each.ready and each.name not in self._context.ended]
+        ready = [each.name for each in self._asked if each.ready and each.name not in self._context.ended]
         self._answers = {name: self._context.stored([name], self._kept) for name in ready}
         missing = [name for name, answer in self._answers.items() if answer is None]
         texts = metrics.Kept("model texts", self._details, self._family.name)
@@ -226,7 +222,7 @@ class _Models:
                 sizes = parts.sizes
                 self._context.keep([], texts, sizes)
                 self._fit(missing, parts)
-        self._finish(asked, self._context.ended, sizes, outcome)
+        self._finish(self._context.ended, sizes, outcome)
 
     @property
     def _kept(self) -> metrics.Kept:
@@ -252,36 +248,34 @@ class _Models:
         asked = metrics.AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
         self._answers.update((job.name, value) for job, value, _ in self._context.ask(asked))
 
-    def _finish(
-        self,
-        asked: Sequence[RunTokenizer],
-        ended: Mapping[str, Failure],
-        sizes: PartSizes | Failure,
-        result: metrics.Outcome,
-    ) -> None:
-        seen = {tokenizer.name: self._seen(tokenizer, sizes) for tokenizer in asked}
-        blocks = {tokenizer.name: _block(tokenizer, seen[tokenizer.name]) for tokenizer in asked}
+    def _finish(self, ended: Mapping[str, Failure], sizes: PartSizes | Failure, result: metrics.Outcome) -> None:
+        seen = {each.name: self._seen(each.train_on, sizes) for each in self._asked}
+        blocks = {
+            each.name: _BASELINE if each.spec.baseline else _block(each.train_on, seen[each.name])
+            for each in self._asked
+        }
         sound = {
             name: answer
             for name, answer in self._answers.items()
             if isinstance(answer, FittedModels) and name not in ended
         }
         outcome = self._outcome(sound, blocks, sizes)
-        values = {tokenizer.name: self._values(tokenizer.name, ended, sizes, outcome) for tokenizer in asked}
-        for tokenizer in asked:
+        values = {tokenizer.name: self._values(tokenizer.name, ended, sizes, outcome) for tokenizer in self._asked}
+        for tokenizer in self._asked:
             value, place = values[tokenizer.name], (self._corpus, metrics.WHOLE)
             known = value if isinstance(value, Failure) else plain_values(value)
             result.cells += [cell_of(tokenizer, place, one, known, seen[tokenizer.name]) for one in self._family.values]
-        result.tracebacks |= tracebacks(value for value in values.values() if isinstance(value, Failure))
+        failures = [value for value in values.values() if isinstance(value, Failure)]
+        result.tracebacks = result.traced(failures).tracebacks
         if isinstance(sizes, Failure):
             result.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):
             result.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}, sound))
 
-    def _seen(self, tokenizer: RunTokenizer, sizes: PartSizes | Failure) -> float | None:
-        if isinstance(sizes, Failure) or not tokenizer.train_on:
+    def _seen(self, train_on: Sequence[str], sizes: PartSizes | Failure) -> float | None:
+        if isinstance(sizes, Failure) or not train_on:
             return None
-        trained = np.concatenate([self._plan.surveys[name].trained for name in tokenizer.train_on])
+        trained = np.concatenate([self._plan.surveys[name].trained for name in train_on])
         return float(np.isin(sizes.marks, trained).mean())
 
     def _outcome(
@@ -331,12 +325,10 @@ class _Models:
         )
 
 
-def _block(tokenizer: RunTokenizer, seen: float | None) -> str:
-    if tokenizer.spec.baseline:
-        return _BASELINE
-    if not tokenizer.train_on:
+def _block(train_on: Sequence[str], seen: float | None) -> str:
+    if not train_on:
         return _PUBLISHED
-    text = f"trained on {', '.join(tokenizer.train_on)}"
+    text = f"trained on {', '.join(train_on)}"
     return f"{text}, scored text included" if trained_on(seen) else text
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tokbench.plugin.metrics import StudySpec
 from tokbench.plugin.report import SectionSpec
-from tokbench.tokenizers.members import missing_members
 from tokbench_models.language_models import bits_per_byte, transformer
 from tokbench_models.language_models.block import BITS_PER_BYTE
 from tokbench_models.language_models.contract import ModelMetric
 from tokbench_models.language_models.fit import fit_models
-
-
-def lacks(metric: Any) -> str:
-    """Return what a metric of models lacks; empty if nothing."""
-    return missing_members(metric, "a metric of models", ModelMetric)
-
 
 SPECS: Final = (
     StudySpec(
@@ -25,7 +18,7 @@ SPECS: Final = (
         summary="small language models trained on the ids of each tokenizer",
         run=lambda context, _: fit_models(context),
         block=BITS_PER_BYTE,
-        lacks=lacks,
+        makes=("a metric of models", ModelMetric),
     ),
     bits_per_byte.SPEC,
     transformer.SPEC,

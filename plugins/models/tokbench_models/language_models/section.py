@@ -1,8 +1,7 @@
-"""The section on bits per byte: charts, a table, and verdicts."""
+"""The section on bits per byte: a table, and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tokbench.plugin import report as doc
@@ -13,7 +12,6 @@ from tokbench_models.language_models.block import (
     ModelTraining,
     TrainedIds,
 )
-from tokbench_models.language_models.charts import bits_charts, by_block
 from tokbench_models.language_models.verdicts import depends, differences, explanation, sentence, summary, words
 
 _WHOLE: Final = 10
@@ -36,31 +34,22 @@ def bits_per_byte_document(tables: doc.CellTables) -> doc.Section | None:
     return doc.Section("bits-per-byte", "Bits per byte", nodes) if nodes else None
 
 
+def by_block(study: BitsPerByte) -> list[str]:
+    """Return the tokenizers with numbers, by comparable block."""
+    blocks = list(dict.fromkeys(study.blocks.values()))
+    return sorted(study.blocks, key=lambda name: blocks.index(study.blocks[name]))
+
+
 def _study(tables: doc.CellTables, study: BitsPerByte) -> list[doc.Node]:
     model = [f": {words(study).model}"] if study.trainings else []
     return [
         doc.Heading(["On ", doc.Name(study.corpus), *model]),
         doc.Paragraph(explanation(study)),
         doc.Paragraph(doc.Strong(summary(study)), "advice"),
-        *_charts(tables, study),
         *_numbers(tables, study),
         *_verdicts(study),
         *_trainings(study),
         doc.Paragraph(words(study).limits, "legend"),
-    ]
-
-
-def _charts(tables: doc.CellTables, study: BitsPerByte) -> list[doc.Node]:
-    charts = bits_charts(tables, study)
-    if not charts:
-        return []
-    over = ", over the text that its models have learned from" if study.trainings else ""
-    legend = f"A line for each tokenizer{over}; less is better."
-    keys = doc.Paragraph([doc.ChartKey(stroke, name) for name, stroke in charts[0].keys], "legend")
-    return [
-        doc.Rich(
-            [keys, doc.Multiples([chart.drawing for chart in charts], look="profiles"), doc.Paragraph(legend, "legend")]
-        )
     ]
 
 
@@ -191,12 +180,4 @@ def _tried(training: ModelTraining) -> str:
     return f"{numbers}; {BEST_AT_END}" if at_end else numbers
 
 
-def bits_per_byte_charts(tables: doc.CellTables) -> Iterator[doc.Chart]:
-    """Yield the charts."""
-    for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
-        yield from bits_charts(tables, bits)
-
-
-BITS: Final = doc.SectionSpec(
-    name="bits_per_byte", place=60, study=BITS_PER_BYTE.study, build=bits_per_byte_document, charts=bits_per_byte_charts
-)
+BITS: Final = doc.SectionSpec(name="bits_per_byte", place=60, study=BITS_PER_BYTE.study, build=bits_per_byte_document)

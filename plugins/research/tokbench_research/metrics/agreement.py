@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.token_counts import add_counts
 from tokbench.plugin import HasTokenBytes, Tokenizer, metrics
 from tokbench_research.document_sample import DocumentSample, hashes_of
 from tokbench_research.pairs import Numbers, pair_means
@@ -59,8 +58,10 @@ class AgreementState(NamedTuple):
         return cls(_boundaries(encoded), tokens, counts, encoded.loaded.cached("hashes of tokens", _vocabulary))
 
     def __add__(self, other: AgreementState) -> AgreementState:  # type: ignore[override]
-        counts = add_counts(self.tokens, self.counts, other.tokens, other.counts)
-        return AgreementState(self.boundaries + other.boundaries, *counts, self.vocabulary)
+        tokens, at = np.unique(np.concatenate([self.tokens, other.tokens]), return_inverse=True)
+        counts = np.zeros(len(tokens), dtype=np.int64)
+        np.add.at(counts, at, np.concatenate([self.counts, other.counts]))
+        return AgreementState(self.boundaries + other.boundaries, tokens, counts, self.vocabulary)
 
 
 def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:

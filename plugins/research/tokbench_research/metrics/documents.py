@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from tokbench.measuring.word_units import WordOptions
 from tokbench.plugin import metrics
-from tokbench.statistics.quantiles import median_interval
 
 if TYPE_CHECKING:
     from tokbench.plugin.report import ReporterSpec, Results
@@ -74,7 +73,7 @@ class DocumentTable(metrics.SummedMetric):
         if not some.any():
             return {"median_compression": metrics.NotApplicable("no document has tokens")}
         ratios = columns.bytes[some] / columns.tokens[some]
-        ends = median_interval(ratios)
+        ends = metrics.quantile_interval(ratios, 0.5)
         return {
             "median_compression": metrics.Measured(
                 float(np.median(ratios)), len(ratios), ends.low, ends.high, no_interval=ends.reason

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.words.gold import GoldWords
 from tokbench.measuring.word_units import NO_GOLD, unknown_tokens
 from tokbench.plugin import metrics
 
@@ -60,11 +59,10 @@ class BoundaryCounts(NamedTuple):
         }
 
 
-def word_boundaries(
-    shard: metrics.Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]
-) -> BoundaryCounts:
+def word_boundaries(shard: metrics.Shard, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> BoundaryCounts:
     """Count boundaries in bytes that are not white space: the side of a space does not matter."""
-    ink = shard.ink_before
+    gold, ink = shard.gold, shard.ink_before
+    assert gold is not None
     limits = ink[shard.byte_offsets]
     counted = aligned[gold.words.documents]
     marked = np.concatenate([gold.words.starts[counted], gold.words.ends[counted]])
@@ -72,14 +70,11 @@ def word_boundaries(
 
 
 def morpheme_boundaries(
-    shard: metrics.Shard,
-    gold: GoldWords,
-    morphemes: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    aligned: NDArray[np.bool_],
+    shard: metrics.Shard, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> BoundaryCounts:
     """Count the boundaries of tokens and of gold morphemes inside gold words."""
-    words = gold.words
+    assert shard.gold is not None
+    words = shard.gold.words
     padded = np.concatenate([[0], words.ends])
 
     def inside(positions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -91,18 +86,15 @@ def morpheme_boundaries(
 
 
 def morphscore_columns(
-    shard: metrics.Shard,
-    gold: GoldWords,
-    morphemes: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    aligned: NDArray[np.bool_],
+    shard: metrics.Shard, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> dict[str, NDArray[np.int64]]:
     """Count by document the gold boundaries of words that are cut, and those where tokens meet."""
-    cuts = np.unique(ends)
-    before = np.searchsorted(cuts, gold.words.starts, side="right")
-    cut = np.searchsorted(cuts, gold.words.ends, side="left") > before
+    assert shard.gold is not None
+    words, cuts = shard.gold.words, np.unique(ends)
+    before = np.searchsorted(cuts, words.starts, side="right")
+    cut = np.searchsorted(cuts, words.ends, side="left") > before
     document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
-    word = np.searchsorted(gold.words.starts, morphemes, side="left") - 1
+    word = np.searchsorted(words.starts, morphemes, side="left") - 1
     counted = aligned[document] & cut[word]
     hits = counted & np.isin(morphemes, cuts)
     return {
@@ -125,11 +117,11 @@ class Morphology(metrics.SummedMetric):
         nothing = np.zeros(len(shard), dtype=np.int64)
         words = morphemes = BoundaryCounts(nothing, nothing, nothing)
         if gold:
-            words = word_boundaries(shard, gold, ends, aligned)
+            words = word_boundaries(shard, ends, aligned)
         scored = {_SCORED: nothing, _SCORED_HITS: nothing}
         if gold and gold.morphemes is not None:
-            morphemes = morpheme_boundaries(shard, gold, gold.morphemes, ends, aligned)
-            scored = morphscore_columns(shard, gold, gold.morphemes, ends, aligned)
+            morphemes = morpheme_boundaries(shard, gold.morphemes, ends, aligned)
+            scored = morphscore_columns(shard, gold.morphemes, ends, aligned)
         columns = {**words.columns("word"), **morphemes.columns("morpheme"), **scored}
         columns["aligned"] = aligned.astype(np.int64)
         return Boundaries(metrics.Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))

@@ -12,23 +12,12 @@ from tokbench_research import Counts
 
 _CLASSES: Final = {1: "at most 1", 2: "2", 3: "3", 4: "4", 5: "5 to 8", 9: "9 to 16", 17: "17 and more"}
 
-_STARTS: Final = np.array(list(_CLASSES))
-
-
-def length_class(lengths: np.ndarray) -> np.ndarray:
-    """Return the number of the class of each length.
-
-    >>> length_class(np.array([0, 1, 4, 5, 8, 9, 40])).tolist()
-    [0, 0, 3, 4, 4, 5, 6]
-    """
-    return np.maximum(np.searchsorted(_STARTS, lengths, side="right") - 1, 0)
-
 
 def _count(encoded: EncodedShard, _: object) -> Counts:
     columns = {"tokens": encoded.tokens}
     if isinstance(encoded.tokenizer, HasTokenBytes):
         documents = np.repeat(np.arange(len(encoded.shard)), encoded.tokens)
-        kinds = length_class(encoded.loaded.byte_lengths(encoded.ids))
+        kinds = np.searchsorted([*_CLASSES][1:], encoded.loaded.byte_lengths(encoded.ids), side="right")
         for number, name in enumerate(_CLASSES.values()):
             columns[name] = np.bincount(documents[kinds == number], minlength=len(encoded.shard))
     return columns

@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.measuring.spans import touches
 from tokbench.plugin import HasSpecialTokens, decode_batch, from_lists
 from tokbench.plugin.metrics import EncodedShard, cut_patterns, find_spans
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, prompt_ids
@@ -45,7 +44,8 @@ def _spelled(encoded: EncodedShard) -> Counts:
     letters = letters.where(encoded.token_ends.aligned[letters.documents])
     at = letters.starts
     # A hyphen, or the beginning or end of the text, may share the token.
-    alone = touches(encoded, at - 1, at) & touches(encoded, at + 1, at + 2)
+    before, here, behind, next_ = (np.isin(at + step, encoded.boundaries) for step in (-1, 0, 1, 2))
+    alone = (before | here) & (behind | next_)
     size = len(encoded.shard)
     return {
         "alone": np.bincount(letters.documents, weights=alone, minlength=size),

@@ -22,7 +22,7 @@ from tokbench_plugins.bpe.fast.parallel import batches, count_in_processes
 _U0, _U1, _U2, _U3, _U4 = (np.uint64(n) for n in (0, 1, 2, 3, 4))
 
 
-class Store(NamedTuple):
+class ChunkStore(NamedTuple):
     """The different chunks so far."""
 
     rows: Any
@@ -39,7 +39,7 @@ class Store(NamedTuple):
 
 
 @compiled
-def _count_from(data: Any, bounds: Any, store: Any, begin: Any, known: Any) -> tuple[Any, Any]:
+def _count_while_room(data: Any, bounds: Any, store: Any, begin: Any, known: Any) -> tuple[Any, Any]:
     """Count chunks from ``begin`` on while there is room; return the next chunk and the number of different ones."""
     rows, keys, offsets, firsts = store
     for chunk in range(begin, bounds.size - 1):
@@ -105,7 +105,7 @@ class ChunkCounter:
     def __init__(self) -> None:
         self._known = 0
         offsets, firsts = np.zeros((2, (1 << 12) + 1), np.int64)
-        self._store = Store(aligned_zeros(4 << 13), np.empty(1 << 16, np.uint8), offsets, firsts)
+        self._store = ChunkStore(aligned_zeros(4 << 13), np.empty(1 << 16, np.uint8), offsets, firsts)
 
     @property
     def firsts(self) -> NDArray[np.int64]:
@@ -122,7 +122,7 @@ class ChunkCounter:
         """Count the chunks of ``data``, behind which there are ``PADDING`` bytes more; none may be empty."""
         chunk = 0
         while True:
-            chunk, self._known = _count_from(data, offsets, self._store, chunk, self._known)
+            chunk, self._known = _count_while_room(data, offsets, self._store, chunk, self._known)
             if chunk == offsets.size - 1:
                 return
             self._make_room(int(offsets[chunk + 1] - offsets[chunk]))
@@ -145,7 +145,7 @@ class ChunkCounter:
             larger = aligned_zeros(2 * rows.size)
             _move_rows(rows, larger)
             rows = larger
-        self._store = Store(rows, keys, offsets, firsts)
+        self._store = ChunkStore(rows, keys, offsets, firsts)
 
 
 def aligned_zeros(size: int) -> NDArray[np.uint64]:

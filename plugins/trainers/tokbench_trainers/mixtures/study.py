@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tokbench import plugin
-from tokbench.measuring.job import JobContext
-from tokbench.plugin.metrics import AskedJobs, Job, Kept, Outcome, StudyContext
+from tokbench.plugin.metrics import AskedJobs, Job, JobContext, Kept, Outcome, StudyContext
 from tokbench_plugins.bpe import FIRST_MERGE, Tie, Vocabulary, pattern_name
 from tokbench_plugins.bpe.compiled.encode import count_tokens
 from tokbench_plugins.bpe.compiled.train import train_counts

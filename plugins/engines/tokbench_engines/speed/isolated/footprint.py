@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 from pydantic import Field
 
-from tokbench.foundation.failures import tracebacks
 from tokbench.foundation.memory import begin_memory_peak, memory_peak, resident_memory
 from tokbench.plugin import Options, Tokenizer, encode_batch
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Cell, Metric, MetricFamily, Outcome
@@ -150,7 +149,7 @@ class Footprints:
             cells += training_cells(name, facts)
             if name in facts and facts[name].earlier:
                 notes.append(f"footprint: time and memory of the training of {name} come from an earlier run")
-        return Outcome(cells=cells, notes=notes, tracebacks=tracebacks(failures))
+        return Outcome(cells=cells, notes=notes).traced(failures)
 
 
 def _cell(place: TimingPlace, values: Sequence[float]) -> Cell:

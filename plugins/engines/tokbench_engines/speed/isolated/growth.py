@@ -9,14 +9,12 @@ import random
 import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
 
-from tokbench.foundation.failures import tracebacks
 from tokbench.plugin import Options, Tokenizer
 from tokbench.plugin.metrics import OWN_TEXTS, Cell, Metric, MetricFamily, Outcome, student_t
 from tokbench.plugin.timing import TimingPlace, quiet
@@ -194,7 +192,7 @@ class Growth:
                     word = f"{line.word} ({reason})" if reason else line.word
                 words.append((word, shape))
             outcome.notes.append(f"growth: {name}: {_sentence(words)}")
-        return replace(outcome, tracebacks=tracebacks(failures))
+        return outcome.traced(failures)
 
     @staticmethod
     def _reason(sizes: Sequence[TimedSize]) -> str:

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
-from tokbench.foundation.failures import tracebacks
-from tokbench.foundation.plain_values import plain
-from tokbench.measuring.plan import Plan, RunTokenizer
-from tokbench.measuring.study import NoNumber, absent_cells, joined, plain_outcome
 from tokbench.plugin import Failure, Options, attempt, doing
 from tokbench.plugin.metrics import OWN_TEXTS, WHOLE, Job, MetricFamily, Outcome, StudyContext
-from tokbench.tokenizers.contract import WarmsUp
+from tokbench.plugin.timing import TimingPlace
 from tokbench_engines.speed.isolated.contract import IsolatedMetric, StepAnswers, TrainedIn
 
 
@@ -38,12 +34,7 @@ class LoadAlone(Job):
 
     def run(self, context: Any) -> Iterator[Failure | None]:
         with doing("loading", tokenizer=self.name, place=""):
-            yield attempt(lambda: self._load(context), "loading")
-
-    def _load(self, context: Any) -> None:
-        tokenizer = context.tokenizer(self.name)
-        if isinstance(tokenizer, WarmsUp):
-            tokenizer.warm_up()
+            yield attempt(lambda: context.loaded(self.name).warm_up(), "loading")
 
 
 @dataclass(frozen=True)
@@ -82,59 +73,59 @@ class MeasureAlone(Job):
 
 def measure_all(context: StudyContext) -> Outcome:
     """Return the cells of every family of the study; tokenizers that are not timed get cells that say why."""
-    metrics = context.plan.metrics
-    return joined(_measured(context, family, options) for family, options in metrics if family.study == _STUDY)
+    every = Outcome()
+    for family, options in context.plan.metrics:
+        if family.study == _STUDY:
+            outcome = _measured(context, family, options)
+            every.cells += outcome.cells
+            every.notes += outcome.notes
+            every.tracebacks |= outcome.tracebacks
+    return every
 
 
 _STUDY: Final = "isolated"
 
 
 def _measured(context: StudyContext, family: MetricFamily, options: Options) -> Outcome:
-    missing, names = dict(context.unmeasurable), [tokenizer.name for tokenizer in context.tokenizers]
+    missing, names = context.unmeasurable, [tokenizer.name for tokenizer in context.tokenizers]
+    places = {name: [TimingPlace(name, OWN_TEXTS, WHOLE, one.id, one.unit) for one in family.values] for name in names}
     ready = [name for name in names if name not in missing]
     outcome = attempt(lambda: _measure(context, family, options, ready), family.name)
     if isinstance(outcome, Failure):
-        missing |= dict.fromkeys(ready, NoNumber.of(outcome))
-        outcome = Outcome(notes=[outcome.reason], tracebacks=tracebacks([outcome]))
-    places = [(OWN_TEXTS, WHOLE, value.id, value.unit) for value in family.values]
-    absent = absent_cells({name: missing[name] for name in names if name in missing}, places)
-    return joined([outcome, Outcome(cells=[*absent])])
+        failed = [place.failed(outcome) for name in ready for place in places[name]]
+        outcome = Outcome(cells=failed, notes=[outcome.reason]).traced([outcome])
+    absent = [(place, missing[name]) for name in names if name in missing for place in places[name]]
+    outcome.cells += [place.without_value(why.reason, why.status) for place, why in absent]
+    return outcome
 
 
 def _measure(context: StudyContext, family: MetricFamily, options: Options, names: Sequence[str]) -> Outcome:
     assert family.make is not None
-    metric = family.make(options)
+    metric: IsolatedMetric = family.make(options)
     answers = {}
-    with context.alone(plain(metric.seconds, float | None, "seconds")) as pool:
+    with context.alone(metric.seconds) as pool:
         pool.end()
         for done, name in enumerate(names):
             context.progress(f"{family.name}, one tokenizer at a time", done, len(names))
-            steps = plain(metric.steps, tuple[str, ...], "steps")
-            answers[name] = _measure_one(MeasureAlone(family.name, options, name, steps), metric, pool)
+            answers[name] = _measure_one(MeasureAlone(family.name, options, name, tuple(metric.steps)), metric, pool)
         in_process = isinstance(pool, InProcessPool)
-    trained = {
-        tokenizer.name: TrainedIn(
-            train.seconds,
-            None if train.memory_mb is None else round(train.memory_mb * 1e6),
-            train.bytes,
-            _training_but_for_the_amount(context.plan, tokenizer),
-            train.from_store,
-        )
-        for tokenizer in context.tokenizers
-        if (train := tokenizer.info.train) and train.seconds is not None
-    }
-    outcome = plain_outcome(metric.finish(answers, trained), "finish")
+    outcome = metric.finish(answers, dict(_trained(context)))
     if in_process:
         outcome.notes.append(f"{family.name}: measured in one process, without isolation, as the run has no workers")
     return outcome
 
 
-def _training_but_for_the_amount(plan: Plan, tokenizer: RunTokenizer) -> str:
-    """Return all that makes a training, except how much of each text was held out."""
-    texts = [(entry.source, entry.options) for entry in map(plan.config.corpora.__getitem__, tokenizer.train_on)]
-    return json.dumps(
-        [tokenizer.spec.name, tokenizer.info.options, tokenizer.vocab_size, texts], sort_keys=True, default=str
-    )
+def _trained(context: StudyContext) -> Iterator[tuple[str, TrainedIn]]:
+    corpora = context.plan.config.corpora
+    for tokenizer in context.tokenizers:
+        train = tokenizer.info.train
+        if train and train.seconds is not None:
+            # All that makes a training, except how much of each text was held out.
+            texts = [(corpora[name].source, corpora[name].options) for name in tokenizer.train_on]
+            made = [tokenizer.spec.name, tokenizer.info.options, tokenizer.vocab_size, texts]
+            like = json.dumps(made, sort_keys=True, default=str)
+            memory = None if train.memory_mb is None else round(train.memory_mb * 1e6)
+            yield tokenizer.name, TrainedIn(train.seconds, memory, train.bytes, like, train.from_store)
 
 
 def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) -> dict[str, StepAnswers]:

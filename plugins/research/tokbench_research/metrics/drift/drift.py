@@ -15,9 +15,8 @@ from tokbench.segmentation.chat_templates import CHAT_TEMPLATES
 from tokbench.segmentation.conversations import Conversation, conversation
 from tokbench.tokenizers.contract import EncodesChat
 from tokbench_research import encoded_again
-from tokbench_research.capabilities import DecodesStream, ReportsSpans
 from tokbench_research.metrics.drift.appends import AppendCut, AppendWindows, append_windows, cuts_of, is_empty
-from tokbench_research.metrics.drift.shown import spans_of, stream_of
+from tokbench_research.metrics.drift.shown import DecodesStream, ReportsSpans, spans_of, stream_of
 from tokbench_research.metrics.drift.turns import OWN, all_turns, joins
 
 _COUNTED: Final = (

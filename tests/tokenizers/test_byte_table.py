@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench_questions.byte_table import bits_per_byte, byte_table
-from tokbench_questions.commands.byte_table import byte_table as command
+from tokbench.cli.main import tokbench as command
+from tokbench.inspect.byte_table import bits_per_byte, byte_table
 
 TEXTS = {"en": ["the cat sat on the mat", ""], "fr": ["une née à l'été"]}
 
@@ -121,18 +121,20 @@ def test_prefix_needs_the_number_of_documents(data):
     assert bits_per_byte([math.log(2)] * len(ids), ids, table, documents=1) == pytest.approx(len(ids) / 5)
 
 
-def test_command(tmp_path):
+def test_inspect_writes_the_bytes_of_ids(tmp_path):
     path = tmp_path / "table.npy"
-    shown = CliRunner().invoke(command, ["utf8_bytes", "-o", str(path), "--json"])
-    facts = json.loads(shown.stdout)
-    assert (shown.exit_code, facts["exact"], facts["ids"], facts["longest"]) == (0, True, 256, 1)
-    assert np.load(path).sum() == 256
     (tmp_path / "a.txt").write_text("é", encoding="utf-8")
-    text = CliRunner().invoke(command, ["utf8_bytes", "--texts", str(tmp_path / "a.txt")])
+    call = ["inspect", "utf8_bytes", "--bytes", str(path), "--text", str(tmp_path / "a.txt")]
+    shown = CliRunner().invoke(command, [*call, "--json"])
+    facts = json.loads(shown.stdout)["bytes"]
+    assert (shown.exit_code, facts["exact"], facts["longest"], facts["groups"][0]["bytes"]) == (0, True, 1, 2)
+    assert np.load(path).tolist() == [1] * 256
+    text = CliRunner().invoke(command, call)
     assert (text.exit_code, "1 texts (2 bytes)" in text.stdout) == (0, True)
+    assert CliRunner().invoke(command, ["inspect", "utf8_bytes", "--bytes", str(tmp_path / "x.txt")]).exit_code == 2
 
 
-def test_command_says_where_bytes_differ(data):
-    model, texts = data / "hf/t5-small.tokenizer.json", data / "ntrex/tha.txt"
-    shown = CliRunner().invoke(command, [str(model), "--texts", str(texts)])
+def test_inspect_says_where_bytes_differ(data, tmp_path):
+    model, texts = str(data / "hf/t5-small.tokenizer.json"), str(data / "ntrex/tha.txt")
+    shown = CliRunner().invoke(command, ["inspect", model, "--text", texts, "--bytes", str(tmp_path / "table.npy")])
     assert (shown.exit_code, "1,996 of 1,997" in shown.stdout) == (1, True)

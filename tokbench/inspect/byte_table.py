@@ -6,15 +6,17 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tokbench.command import load_named, texts_by_group
+from tokbench.command import load_named, print_numbers, say, texts_by_group
 from tokbench.plugin import HasTokenBytes, InputError, Tokenizer, decode_batch, encode_batch, from_lists, valid_unicode
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+_FEW: Final = 5
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,27 @@ def byte_table(tokenizer: Tokenizer | str, texts: Mapping[str, Sequence[str]] | 
         wrong=tuple(_wrong_ids(tokenizer, pieces, prefix)),
         groups=tuple(group(*one) for one in (texts_by_group("sample") if texts is None else texts).items()),
     )
+
+
+def show_byte_table(table: ByteTable) -> None:
+    """Print what the checks found."""
+    lossy = [group for group in table.groups if group.different]
+    differ, total = sum(group.different for group in lossy), f"{sum(group.texts for group in table.groups):,} texts"
+    if lossy:
+        say(f"the bytes of the ids differ from the bytes of {differ:,} of {total}; divide by the bytes of these texts")
+        rows = [[x.group, *map(str, (x.texts, x.different, x.bytes)), f"{x.counted / x.bytes - 1:+.2%}"] for x in lossy]
+        print_numbers(["group", "texts", "differ", "bytes", "difference"], rows)
+    else:
+        n_bytes = sum(group.bytes for group in table.groups)
+        say(f"the bytes of the ids add up to the bytes of each of {total} ({n_bytes:,} bytes)")
+    if table.wrong:
+        shown = ", ".join(f"{one.id} ({one.said!r}, decoded {one.decoded!r})" for one in table.wrong[:_FEW])
+        say(f"  {len(table.wrong):,} ids decode to different bytes: {shown}")
+    if table.special:
+        names = ", ".join(table.special[:_FEW]) + (", …" if len(table.special) > _FEW else "")
+        say(f"  special ids have 0 bytes, and their loss counts: {names}")
+    if table.prefix:
+        say(f"  each document's ids have {table.prefix} byte that its text does not: subtract it per document")
 
 
 def _wrong_ids(tokenizer: Tokenizer, pieces: Sequence[bytes], prefix: bytes) -> Iterator[WrongId]:

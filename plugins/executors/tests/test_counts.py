@@ -17,20 +17,23 @@ pytest.importorskip("numba")
 
 import pyarrow.parquet as pq
 
+from tokbench import load
+from tokbench import train as trained
 from tokbench.cli.main import tokbench as command
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.compiled.train import train_counts
 from tokbench_plugins.counts.read import read_counts
 
 README = Path(__file__).parents[2] / "tokbench_plugins" / "counts" / "README.md"
+SUPERWORDS = Path(__file__).parents[2] / "trainers" / "docs" / "superwords.md"
 WORDS = ["low", "lower", "new", "newer", "été", "東京", "12", "'s", "\n", "🎉", "Wide"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_of_file]
 
 
-def recipe(name):
+def recipe(name, page):
     """Return the block of Python that uses a library."""
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     return next(block for block in blocks if re.search(rf"^(?:import|from) {name}\b", block, re.MULTILINE))
 
 
@@ -47,8 +50,8 @@ def documents(tmp_path):
     return made
 
 
-def run(name, folder):
-    (folder / "recipe.py").write_text(recipe(name), encoding="utf-8")
+def run(name, folder, page=README):
+    (folder / "recipe.py").write_text(recipe(name, page), encoding="utf-8")
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     done = subprocess.run(
         [sys.executable, "recipe.py"],
@@ -102,3 +105,20 @@ def test_sums_of_a_cluster(tmp_path, documents, name):
         pytest.skip("Spark needs Java")
     run(name, tmp_path)
     check(tmp_path, documents)
+
+
+@pytest.mark.parametrize(
+    ("name", "tie"),
+    [("dask", "first"), *(pytest.param(name, "smallest", marks=pytest.mark.nightly) for name in ("pyspark", "ray"))],
+)
+def test_superwords_of_a_cluster(tmp_path, documents, name, tie):
+    pytest.importorskip(name)
+    pytest.importorskip("tokbench_trainers")
+    count(tmp_path / "texts", "-o", tmp_path / "words.counts")
+    run(name, tmp_path, SUPERWORDS)
+    count("--add", tmp_path / "parts", "-o", tmp_path / "super.counts")
+    train = ["train", "--backend", "superbpe:gpt4", "-O", f"tie={tie}", "--counts", str(tmp_path / "super.counts")]
+    done = CliRunner().invoke(command, [*train, "--vocab-size", "320", "-o", str(tmp_path / "made")])
+    assert done.exit_code == 0, done.output
+    [path] = (tmp_path / "made").glob("*.bpe.json")
+    assert load(str(path)).merges == trained("superbpe:gpt4", documents, 320, tie=tie, store=False).merges

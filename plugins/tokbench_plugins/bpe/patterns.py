@@ -17,6 +17,7 @@ matches may leave gaps; tiktoken drops them and loses text, here each gap is a c
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 import regex
@@ -39,6 +40,33 @@ PATTERNS: Final[dict[str, str]] = {
         r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 }
+
+_KANA: Final = "[一-龥\u3040-ヿ]"
+
+
+def _deepseek() -> str:
+    """Cut at numbers, then around Han and Kana, then what is left: no match goes on behind an earlier cut."""
+    kana, other = f"(?={_KANA})", f"(?!{_KANA})"
+    words, signs = r"(?:{0}[^\r\n\p{{L}}\p{{P}}\p{{S}}\p{{N}}])?(?:{0}[\p{{L}}\p{{M}}])+", r"(?:{0}[\p{{P}}\p{{S}}])+"
+    rest = rf"(?:{kana}[^\p{{L}}\p{{M}}\p{{P}}\p{{S}}])+(?!{kana}[\p{{L}}\p{{M}}])"
+    return (
+        rf"\p{{N}}{{1,3}}|{words.format(kana)}|{signs.format(kana)}|{rest}|[!-/:-@\[-`{{-~][A-Za-z]+"
+        rf"|{words.format(other)}| ?{signs.format(other)}[\r\n]*|\s*[\r\n]+|\s+(?!{other}[^\s\p{{N}}])|\s+"
+    )
+
+
+_NOT_HAN: Final = r"(?:(?!\p{Han})[\p{%s}\p{Lm}\p{Lo}\p{M}])"
+_CAPITALS, _SMALL = _NOT_HAN % r"Lu}\p{Lt", _NOT_HAN % "Ll"
+PUBLISHED: Final[dict[str, str]] = {
+    "tekken": PATTERNS["o200k"].replace(_O200K_SUFFIX, "").replace(r"\p{N}{1,3}", r"\p{N}"),
+    "kimi": (
+        rf"\p{{Han}}+|[^\r\n\p{{L}}\p{{N}}]?{_CAPITALS}*{_SMALL}+{_O200K_SUFFIX}"
+        rf"|[^\r\n\p{{L}}\p{{N}}]?{_CAPITALS}+{_SMALL}*{_O200K_SUFFIX}"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "deepseek": _deepseek(),
+}
+"""Splits of published vocabularies, in expressions that every engine reads alike; no compiled scanner cuts by them."""
 
 WORDS: Final = r"[^ \r\n]+|[ \r\n]+"
 """Words between spaces and line ends, where SentencePiece splits whatever its normalization is."""
@@ -72,11 +100,11 @@ def resolve_pattern(pattern: str) -> str:
     Traceback (most recent call last):
     ValueError: '\\w+|(\\W+' is not a regular expression: missing ) at position 8
     """
-    if pattern in PATTERNS:
-        return PATTERNS[pattern]
+    if known := PATTERNS.get(pattern) or PUBLISHED.get(pattern):
+        return known
     # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
     if regex.fullmatch(r"[\w.-]*", pattern):
-        raise ValueError(f"unknown split pattern {pattern!r}; {did_you_mean(pattern, PATTERNS)}")
+        raise ValueError(f"unknown split pattern {pattern!r}; {did_you_mean(pattern, [*PATTERNS, *PUBLISHED])}")
     _compile(pattern)
     return pattern
 
@@ -87,7 +115,7 @@ def pattern_name(pattern: str) -> str:
     >>> pattern_name(PATTERNS["gpt4"]), pattern_name("[ab]+")
     ('gpt4', '[ab]+')
     """
-    return next((name for name, known in PATTERNS.items() if known == pattern), pattern)
+    return next((name for name, known in chain(PATTERNS.items(), PUBLISHED.items()) if known == pattern), pattern)
 
 
 def as_named(pattern: str) -> str:

@@ -84,7 +84,7 @@ def text_options(command: Any) -> Any:
     multiple=True,
     default=("gpt4",),
     show_default=True,
-    help="The split: gpt2, gpt4, o200k or an expression; several write a table each, such as news.gpt2.counts.",
+    help="The split: gpt2, gpt4, o200k, tekken, kimi, deepseek or an expression; several write a table each.",
 )
 @click.option("--intervals", is_flag=True, help="Count 16 parts of the text, for intervals: about twice the rows.")
 @click.option("--min-count", type=click.IntRange(1), default=1, help="Leave rarer pre-tokens out; training differs.")
@@ -129,14 +129,14 @@ def _count(texts: tuple[str, ...], output: Path, log: Log, given: dict[str, Any]
     from dataclasses import replace
 
     from tokbench.foundation.display import progress_shown
-    from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
+    from tokbench_plugins.bpe.patterns import PATTERNS, PUBLISHED, resolve_pattern
     from tokbench_plugins.counts.local import count
 
     patterns = dict.fromkeys(given["patterns"])
     task = task_of(texts, output, next(iter(patterns)), given)
     outputs = {pattern: output.with_suffix(f".{pattern}{output.suffix}") for pattern in patterns}
     if len(outputs) > 1:
-        if unknown := [pattern for pattern in patterns if pattern not in PATTERNS]:
+        if unknown := [pattern for pattern in patterns if pattern not in {*PATTERNS, *PUBLISHED}]:
             raise InputError(f"--pattern {unknown[0]!r} has no name for its table: count it by itself")
         others = {resolve_pattern(pattern): path for pattern, path in outputs.items()}
         task = replace(task, output=others.pop(task.reading.pattern), others=others)

@@ -176,6 +176,7 @@ def count_partition(
     field: str = "",
     group: str = "",
     pattern: str = "gpt4",
+    cutter: TextCutter | None = None,
 ) -> pa.Table:
     """Count what a task of a cluster reads: a partition, a file or a batch.
 
@@ -186,6 +187,7 @@ def count_partition(
         field: that holds the text, such as ``doc.text``; by default the first of the usual ones.
         group: a template of fields, such as ``{lang}``.
         pattern: a named split or a regular expression.
+        cutter: what cuts the text instead of the split.
 
     Raises:
         InputError: a number is out of range, or a row has no such field or no text.
@@ -194,21 +196,32 @@ def count_partition(
     >>> table.to_pydict()["chunk"], table.to_pydict()["group"]
     ([b'nein', b'no', b'!'], ['de', 'en', 'en'])
     """
-    form, faults = RowForm(field), Faults()
-    column = number if isinstance(number, str) else ""
-
-    def row_of(values: Any) -> _Row:
-        text = text_of_row(values, form, faults, lambda: "a row of a batch")
-        assert text is not None
-        return _Row(text, group_of(group, values), int(value_of(values, column)) if column else 0)
-
-    rows = (row_of(values) for batch in batches for values in _rows_of_batch(batch))
-    counting = _Counting(pattern)
+    rows = _rows_of(batches, field, group, number if isinstance(number, str) else "")
+    counting = _Counting(pattern, cutter=cutter)
     if isinstance(number, str):
         counting.numbered(rows)
     else:
         counting.in_order(rows, number)
     return counting.table()
+
+
+def blocks_of_partition(batches: Iterable[Any], field: str = "") -> Iterator[Block]:
+    """Yield the documents that :func:`count_partition` counts, without groups.
+
+    Raises:
+        InputError: a row has no such field or no text.
+    """
+    for some in _batched(_rows_of(batches, field, "", "")):
+        yield from blocks_of([row.text for row in some], [""] * len(some), None)
+
+
+def _rows_of(batches: Iterable[Any], field: str, group: str, column: str) -> Iterator[_Row]:
+    form, faults = RowForm(field), Faults()
+    for batch in batches:
+        for values in _rows_of_batch(batch):
+            text = text_of_row(values, form, faults, lambda: "a row of a batch")
+            assert text is not None
+            yield _Row(text, group_of(group, values), int(value_of(values, column)) if column else 0)
 
 
 class _Row(NamedTuple):
@@ -232,9 +245,10 @@ def _rows_of_batch(batch: Any) -> Iterable[Any]:
 class _Counting:
     """Counts rows, and knows what was counted."""
 
-    def __init__(self, pattern: str, *, parts: bool = False) -> None:
-        self._counter = BlockCounter(pattern, parts=parts)
-        self._facts = CountFacts(resolve_pattern(pattern), parts=parts)
+    def __init__(self, pattern: str, *, parts: bool = False, cutter: TextCutter | None = None) -> None:
+        self._counter = BlockCounter(pattern, parts=parts, cutter=cutter)
+        name = cutter.name if cutter else resolve_pattern(pattern)
+        self._facts = CountFacts(name, parts=parts, superwords=cutter.facts if cutter else None)
 
     def in_order(self, rows: Iterable[_Row], number: int | None) -> None:
         """Count rows of a file or partition that has a number, or none."""
@@ -275,7 +289,9 @@ def _batched(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
         yield some
 
 
-def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa.Table:
+def table_of(
+    rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0, cutter: TextCutter | None = None
+) -> pa.Table:
     """Make a table of counts of what another program has counted or added.
 
     Args:
@@ -283,6 +299,7 @@ def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa
             and ``part``, if there are some.
         pattern: the split of the text.
         documents: their number.
+        cutter: what cut the text instead of the split.
 
     >>> import pyarrow as pa
     >>> table_of(pa.table({"chunk": ["no", "!"], "count": [2, 1]}), pattern="gpt2").schema.names
@@ -297,12 +314,13 @@ def table_of(rows: pa.Table, *, pattern: str = "gpt4", documents: int = 0) -> pa
     wide = schema().set(0, pa.field("chunk", pa.large_binary()))
     table = pa.table(columns, names=COLUMNS).cast(wide)
     facts = CountFacts(
-        resolve_pattern(pattern),
+        cutter.name if cutter else resolve_pattern(pattern),
         documents,
         pc.sum(pc.multiply(table["count"], pc.binary_length(table["chunk"]).cast(pa.int64()))).as_py() or 0,
         numbered="first" in rows.column_names,
         groups=tuple(sorted(table["group"].unique().to_pylist())),
         parts=bool(pc.max(table["part"]).as_py()),
         in_order=False,
+        superwords=cutter.facts if cutter else None,
     )
     return table.replace_schema_metadata({KEY: facts.as_json()})

@@ -34,6 +34,8 @@ BASE: Final = 256 << 20
 """The memory of a process before it counts or adds."""
 _LEAST: Final = 128 << 20
 """What DuckDB needs for each thread."""
+_SMALL: Final = 64 << 10
+"""The mean size of files of which most of the work is to open them, for which threads wait."""
 _FEW: Final = 5
 _ALIKE: Final = {"pattern_name": "split", "parts": "counting in parts"}
 
@@ -73,8 +75,8 @@ class Merged(NamedTuple):
 
 
 @contextmanager
-def engine(memory: int, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open DuckDB with a limit of memory in bytes and a folder to spill to.
+def engine(memory: int, spill: Path, threads: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open DuckDB with a limit of memory in bytes and a folder to spill to; by default with all cores.
 
     Raises:
         BackendUnavailable: it is not installed.
@@ -87,9 +89,10 @@ def engine(memory: int, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     room = max(memory - BASE, _LEAST)
     settings: dict[str, str | bool | int | float | list[str]]
     settings = {"memory_limit": f"{room >> 20}MiB", "temp_directory": str(spill)}
-    settings["threads"] = min(os.cpu_count() or 1, room // _LEAST)  # each has buffers of its own
+    settings["threads"] = min(threads or os.cpu_count() or 1, room // _LEAST)  # each has buffers of its own
     with duckdb.connect(config=settings) as connection:
         connection.execute("SET enable_progress_bar = false")
+        connection.execute("SET enable_external_file_cache = false")  # no table is read twice
         # Or a column's type would depend on the number of files, and on whether one of them is empty.
         connection.execute("SET disabled_optimizers = 'statistics_propagation'")
         try:
@@ -156,12 +159,15 @@ def _moved(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> str:
     """Return a query of the rows of parts, each with its ``first`` in the whole text."""
     import pyarrow as pa
 
-    files = f"read_parquet([{', '.join(_quoted(part.path) for part in parts)}], filename = true)"
+    files = _files([part.path for part in parts])
     if not any(part.shift for part in parts):
-        return f'SELECT chunk, count, first, "group", part FROM {files}'
+        return f'SELECT chunk, count, first, "group", part FROM read_parquet({files})'
     shifts = pa.table({"path": [str(part.path) for part in parts], "shift": [part.shift for part in parts]})
     connection.register("shifts", shifts)
-    return f'SELECT chunk, count, first + shift AS first, "group", part FROM {files} JOIN shifts ON filename = path'
+    return (
+        'SELECT chunk, count, first + shift AS first, "group", part '
+        f"FROM read_parquet({files}, filename = true) JOIN shifts ON filename = path"
+    )
 
 
 def slots_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
@@ -188,6 +194,10 @@ def _numbers(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:
     return [int(number or 0) for number in row]
 
 
+def _files(paths: Sequence[Path]) -> str:
+    return f"[{', '.join(map(_quoted, paths))}]"
+
+
 def _table(path: Path) -> str:
     return f"read_parquet({_quoted(path)})"
 
@@ -199,13 +209,48 @@ def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1,
         InputError: they differ in split or version, or hold the same text; it names both. Or numbers are missing
             between the first and the last, unless ``gaps`` may be.
     """
-    read, known = [], dict[str, Path]()
-    for path in paths:
-        read.append(read_facts(path))
-        if read[-1].documents and not read[-1].spans:
-            if first := known.get(digest := sha256_of(path)):
-                raise plugin.InputError(f"{first} and {path} are the same table; leave one of them out")
-            known[digest] = path
+    spill = output.with_name(f"{unfinished_prefix(output)}spill{UNFINISHED}")
+    small = sum(path.stat().st_size for path in paths if path.is_file()) < _SMALL * len(paths)
+    with engine(memory, spill, 1 if small else None) as connection:
+        import duckdb
+
+        read = _read_all_facts(connection, paths)
+        _refuse_unlike(paths, read)
+        _refuse_doubled(paths, read)
+        facts = _sum(read)
+        if facts.gaps and not gaps:
+            missing = ", ".join(named_span(*gap) for gap in facts.gaps[:_FEW])
+            more = f" and {len(facts.gaps) - _FEW:,} more gaps" if len(facts.gaps) > _FEW else ""
+            raise plugin.InputError(f"missing: {missing}{more}; count what was lost, or allow it with --gaps")
+        try:
+            return merge(connection, placed(paths, read), facts, output, least=least)
+        except duckdb.Error:
+            for path in paths:
+                read_facts(path)  # an error of its own names it
+            raise
+
+
+def _read_all_facts(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> list[CountFacts]:
+    """Read what tables were made from, in one statement; what is sealed or damaged is read by itself."""
+    import duckdb
+
+    query = (
+        f"SELECT file_name, key, value FROM parquet_kv_metadata({_files(paths)}) "
+        f"WHERE decode(key) IN ('{KEY}', '{SEAL}')"
+    )
+    found: dict[str, dict[bytes, bytes]] = {}
+    with suppress(duckdb.Error):
+        for name, key, value in connection.execute(query).fetchall():
+            found.setdefault(name, {})[key] = value
+    alone = {KEY.encode()}
+    known = (found.get(str(path), {}) for path in paths)
+    return [
+        CountFacts.of(keys, str(path)) if keys.keys() == alone else read_facts(path)
+        for path, keys in zip(paths, known, strict=True)
+    ]
+
+
+def _refuse_unlike(paths: Sequence[Path], read: Sequence[CountFacts]) -> None:
     for path, other in zip(paths[1:], read[1:], strict=True):
         for field, name in _ALIKE.items():
             ours, theirs = getattr(read[0], field), getattr(other, field)
@@ -216,18 +261,19 @@ def add_tables(paths: Sequence[Path], output: Path, memory: int, least: int = 1,
         raise plugin.InputError(
             "some of these tables have numbers of the caller and some have not: add tables of one kind first"
         )
-    _refuse_doubled(paths, read)
-    facts = _sum(read)
-    if facts.gaps and not gaps:
-        missing = ", ".join(named_span(*gap) for gap in facts.gaps[:_FEW])
-        more = f" and {len(facts.gaps) - _FEW:,} more gaps" if len(facts.gaps) > _FEW else ""
-        raise plugin.InputError(f"missing: {missing}{more}; count what was lost, or allow it with --gaps")
-    spill = output.with_name(f"{unfinished_prefix(output)}spill{UNFINISHED}")
-    with engine(memory, spill) as connection:
-        return merge(connection, placed(paths, read), facts, output, least=least)
 
 
 def _refuse_doubled(paths: Sequence[Path], read: Sequence[CountFacts]) -> None:
+    unplaced: dict[tuple[object, ...], list[Path]] = {}
+    for path, facts in zip(paths, read, strict=True):
+        if facts.documents and not facts.spans:
+            unplaced.setdefault((facts.documents, facts.bytes, facts.sources), []).append(path)
+    for alike in unplaced.values():
+        known: dict[str, Path] = {}
+        for path in alike if len(alike) > 1 else ():
+            if first := known.get(digest := sha256_of(path)):
+                raise plugin.InputError(f"{first} and {path} are the same table; leave one of them out")
+            known[digest] = path
     spans = sorted((span, path) for path, facts in zip(paths, read, strict=True) for span in facts.spans)
     for (one, path), (other, again) in pairwise(spans):
         if other[0] < one[1]:

@@ -28,6 +28,7 @@ from tokbench.text.read import documents_in
 from tokbench.text.rows import RowForm, parse_row, rows_of, text_of_row
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
+from tokbench_plugins.bpe.patterns import PUBLISHED
 from tokbench_plugins.counts.count import Block, blocks_of
 from tokbench_plugins.counts.facts import group_of, position
 
@@ -59,7 +60,7 @@ class Reading(NamedTuple):
         """Where a text may be cut; ``None`` if that is unknown."""
         if self.border:
             return regex.compile(self.border)
-        return _CUT if scanner(self.pattern) else None
+        return _CUT if scanner(self.pattern) or self.pattern in PUBLISHED.values() else None
 
 
 class Piece(NamedTuple):

@@ -18,7 +18,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id, check_ids, check_span, from_buffers, from_lists
 from tokbench.tokenizers.contract import Encoded
 from tokbench_plugins.bpe.formats.tiktoken_ranks import KIMI
-from tokbench_plugins.bpe.patterns import PATTERNS
+from tokbench_plugins.bpe.patterns import PATTERNS, PUBLISHED
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
@@ -49,10 +49,12 @@ _ENDS_IN: Final = {"o200k_base": "o200k", "gpt-oss": "o200k", "kimi_k2": KIMI, "
 """The splits of vocabularies whose words may end in a contraction."""
 _SPLITS: Final[Mapping[str, str]] = {
     "cl100k_base": PATTERNS["gpt4"],
+    "deepseek_v3": PUBLISHED["deepseek"],
     "gpt-oss": PATTERNS["o200k"],
     "kimi_k2": KIMI,
     "kimi_k3": KIMI,
     "llama3": PATTERNS["gpt4"],
+    "mistral_v3": PUBLISHED["tekken"],
     "o200k_base": PATTERNS["o200k"],
     "phi4": PATTERNS["gpt4"],
     "whisper_v1": PATTERNS["gpt2"],
@@ -105,8 +107,11 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @property
     def split(self) -> str | None:
-        """The split of a vocabulary that looks for no pieces before it splits."""
-        return None if self._ordinary else _SPLITS.get(self._name)
+        return _SPLITS.get(self._name)
+
+    @property
+    def pieces_before_split(self) -> Collection[str]:
+        return self._ordinary
 
     @property
     def why_no_split(self) -> str:

@@ -13,11 +13,13 @@ import tiktoken
 import tiktoken_ext.openai_public
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tokenizers import Regex, pre_tokenizers
 
 import tokbench
 import tokbench_plugins.bpe
 from tokbench.registry.plugins import load_registry
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Splitter, patterns, resolve_pattern, train
+from tokbench_plugins.bpe.patterns import PUBLISHED
 from tokbench_plugins.bpe.special import NO_SPECIAL, SPECIAL_SETS, SpecialTokens
 
 TEXT = st.one_of(st.text(alphabet="aZs'tlL 1٣٤²\r\n\t\u00a0éЖ中.!/_\u0301🙂", max_size=80), st.text(max_size=40))
@@ -33,6 +35,28 @@ def test_named_patterns_cut_as_regex_does(name, text):
 def test_o200k_is_the_published_pattern(monkeypatch):
     monkeypatch.setattr(tiktoken_ext.openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
     assert PATTERNS["o200k"] == tiktoken_ext.openai_public.o200k_base()["pat_str"]
+
+
+KANA = st.text(
+    alphabet="aZ 1\u0663\n\u00a0.-_[\u0001\u200b|\uff5c$\u3000\u0301\u3040\u3099\u309b\u30a0日ーア龥龦🙂", max_size=12
+)
+
+
+@given(text=KANA)
+def test_deepseek_cuts_three_times(text):
+    """With the expressions of its tokenizer.json, by the library."""
+    words = (
+        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+    steps = [pre_tokenizers.Split(Regex(step), "isolated") for step in (r"\p{N}{1,3}", "[一-龥\u3040-ゟ゠-ヿ]+", words)]
+    assert Splitter("deepseek")(text) == [chunk for chunk, _ in pre_tokenizers.Sequence(steps).pre_tokenize_str(text)]
+
+
+@given(name=st.sampled_from([*PATTERNS, *PUBLISHED]), before=KANA, after=KANA)
+def test_published_splits_cut_where_files_are_cut(name, before, after):
+    for left, right in ((f"{before}a", f" b{after}"), (f"{before}日", f" 日{after}"), (f"{before}.\n", f"b{after}")):
+        assert Splitter(name)(left + right) == Splitter(name)(left) + Splitter(name)(right)
 
 
 PARTIAL = st.sampled_from(["a+", "(a)(b)?", "x*", "(?<=a)b", "a|", r"\d\K\w", "$"])
@@ -70,7 +94,7 @@ def test_misspelled_names(wrong, meant):
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ("whitespace", "known: gpt2, gpt4, o200k"),
+        ("whitespace", "known: deepseek, gpt2, gpt4, kimi, o200k"),
         ("", "known: "),
         ("(", "is not a regular expression"),
         (r"\p{Nothing}+", "is not a regular expression"),

@@ -193,13 +193,19 @@ def test_part_of_takes_turns():
     assert set(part_of(np.arange(0, 64 << 20, 1 << 20))) == set(range(PARTS))
 
 
-@pytest.mark.parametrize("damage", ["cut", "other"])
+@pytest.mark.parametrize("damage", ["cut", "other", "column"])
 def test_files_that_are_no_tables(tmp_path, damage):
     path = tmp_path / "a.counts"
-    pq.write_table(count_table(["a b"], [0]), path)
-    path.write_bytes(path.read_bytes()[:-9]) if damage == "cut" else pq.write_table(pa.table({"text": ["a"]}), path)
-    with pytest.raises(InputError, match=r"a\.counts"):
-        read_facts(path)
+    table = count_table(["a b"], 0)
+    pq.write_table(table.drop_columns("first") if damage == "column" else table, path)
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-9])
+    elif damage == "other":
+        pq.write_table(pa.table({"text": ["a"]}), path)
+    whole = parts_in(tmp_path / "parts", [1]) / "0.counts"
+    for look in (lambda: read_facts(path), lambda: add_tables([whole, path], tmp_path / "out", MEMORY)):
+        with pytest.raises(InputError, match=r"a\.counts"):
+            look()
 
 
 def test_no_damage_of_a_table_is_trained_on(tmp_path):

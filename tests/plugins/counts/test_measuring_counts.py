@@ -131,6 +131,9 @@ def bare(kind, name, data):
         ("tiktoken", "encoding", "o200k_base", "o200k"),
         ("splintr", "vocabulary", "whisper_v3", "gpt2"),
         ("splintr", "vocabulary", "llama3", "gpt4"),
+        ("splintr", "vocabulary", "mistral_v3", "tekken"),
+        ("splintr", "vocabulary", "kimi_k2", "kimi"),
+        ("splintr", "vocabulary", "deepseek_v3", "deepseek"),
         ("huggingface", "path", "hf/roberta-base.tokenizer.json", "gpt2"),
     ],
 )
@@ -166,6 +169,13 @@ def test_totals_are_those_of_the_library(data, tmp_path, backend, option, name, 
 )
 def test_why_chunks_say_nothing(data, tokenizer, said):
     assert said in why_not_by_chunks(tokbench.load(str(tokenizer(data))), PATTERNS["gpt2"], ["a"])
+
+
+@pytest.mark.parametrize(("chunk", "whole"), [("<think>", True), ("<\uff5c", False)])
+def test_pieces_that_no_text_can_have(chunk, whole):
+    """Each of DeepSeek's pieces has a wide bar."""
+    tokenizer = tokbench.load("splintr:deepseek_v3")
+    assert ("<\uff5c" in why_not_by_chunks(tokenizer, tokenizer.split, ["a", chunk])) is not whole
 
 
 @pytest.mark.parametrize(("chunks", "whole"), [(["é", " x"], True), (["e\u0301"], False), (["e", "\u0301"], False)])

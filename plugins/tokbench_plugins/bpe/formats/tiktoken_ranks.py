@@ -20,7 +20,7 @@ from tokbench.foundation.files import read_file, write_atomically
 from tokbench.tokenizers.backend import FileKind
 from tokbench_plugins.bpe.formats.conditions import check_format
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
+from tokbench_plugins.bpe.patterns import PATTERNS, PUBLISHED, resolve_pattern
 from tokbench_plugins.bpe.vocabulary import Vocabulary, check_bytes
 
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
@@ -35,14 +35,7 @@ _EMPTY: Final = b"="  # base64 has no letters for no bytes
 
 DEFAULT_SPLIT: Final = "gpt4"
 _ASSUMED: Final = f"caution: split {DEFAULT_SPLIT} assumed: the file names none; set pattern"
-_NOT_HAN: Final = r"(?:(?!\p{Han})[\p{%s}\p{Lm}\p{Lo}\p{M}])"
-_CAPITALS, _SMALL = _NOT_HAN % r"Lu}\p{Lt", _NOT_HAN % "Ll"
-_ENDS: Final = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-KIMI: Final = (
-    rf"\p{{Han}}+|[^\r\n\p{{L}}\p{{N}}]?{_CAPITALS}*{_SMALL}+{_ENDS}|[^\r\n\p{{L}}\p{{N}}]?{_CAPITALS}+{_SMALL}*{_ENDS}"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-"""Kimi's split, in an expression that every engine reads alike."""
+KIMI: Final = PUBLISHED["kimi"]
 _PUBLISHED: Final = {
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "gpt2",  # r50k_base, of GPT-2 and GPT-3
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "gpt2",  # p50k_base, of Codex

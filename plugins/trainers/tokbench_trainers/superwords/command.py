@@ -80,35 +80,23 @@ def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log,
 
 
 def _wanted(given: dict[str, Any]) -> SuperwordTraining:
-    from tokbench_trainers.ruled import RuledTrainOptions
-    from tokbench_trainers.superwords import boundless_bpe, superbpe
+    from tokbench_trainers.superwords.wanted import wanted_of
 
     options = {name: given[name] for name in ("pattern", "tie", "stage_one", "most_words") if given[name] is not None}
-    if given["backend"] == "boundless_bpe":
-        if unknown := {"stage_one", "most_words"} & options.keys():
-            raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
-        return boundless_bpe.training_of(RuledTrainOptions(**options), given["vocab_size"])
-    return superbpe.training_of(superbpe.SuperBPETrainOptions(**options), given["vocab_size"])
+    if given["backend"] == "boundless_bpe" and (unknown := {"stage_one", "most_words"} & options.keys()):
+        raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
+    return wanted_of(given["backend"], given["vocab_size"], **options)
 
 
 def _words(task: Task, wanted: SuperwordTraining, table: str | None, progress: Progress) -> TableRows:
     from dataclasses import replace
 
-    from tokbench import plugin
-    from tokbench_plugins.bpe.backend import split_problem
-    from tokbench_plugins.counts.facts import read_facts
     from tokbench_plugins.counts.local import count
-    from tokbench_plugins.counts.read import TableRows, read_counts
     from tokbench_plugins.counts.source import table_at
+    from tokbench_trainers.superwords.tables import words_of
 
     with TemporaryDirectory(dir=task.output.parent, prefix=f".{task.output.name}.") as folder:
+        path = Path(folder, "words.counts") if table is None else table_at(table)
         if table is None:
-            path = Path(folder, "words.counts")
             count(replace(task, output=path), lambda read: progress("counting words (MB)", read))
-        else:
-            path = table_at(table)
-        facts = read_facts(path)
-        file = plugin.CountsFile(path, "", facts.pattern, facts.documents, facts.bytes)
-        if problem := split_problem(wanted.pattern, {"words": file}):
-            raise plugin.InputError(problem)
-        return TableRows(read_counts(path, wanted.tie, Path(folder)), facts)
+        return words_of(path, wanted, Path(folder))

@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Final, NamedTuple
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, Pair, Vocabulary
+from tokbench_plugins.bpe.backend import split_problem
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.encode import ChunkwiseEncoder
 from tokbench_plugins.bpe.compiled.train import train_counts
-from tokbench_plugins.counts.count import Block
-from tokbench_plugins.counts.facts import CountFacts
+from tokbench_plugins.counts.count import Block, blocks_of_partition
+from tokbench_plugins.counts.facts import CountFacts, read_facts
 from tokbench_plugins.counts.local import Counted, Task, count, through
 from tokbench_plugins.counts.pieces import Piece, PieceReader, Reading, pieces
-from tokbench_plugins.counts.read import TableRows
+from tokbench_plugins.counts.read import TableRows, read_counts
+from tokbench_plugins.counts.source import table_at
 from tokbench_trainers.extend import EncodedChunks, MergeRule, learn
 from tokbench_trainers.superwords.cutting import BORDERS, CuttingPlan, SuperwordCutter
 from tokbench_trainers.superwords.kernels import SLOTS
 from tokbench_trainers.superwords.rules import may_cross
 from tokbench_trainers.superwords.train_boundless import TrainedBoundless, learn_ordinary, train_on_counted
-from tokbench_trainers.superwords.wanted import SuperwordTraining
+from tokbench_trainers.superwords.wanted import SuperwordTraining, wanted_of
 
 _SPARE: Final = 4
 """How many times as many pairs as superwords are kept: a merge takes away from its neighbours."""
@@ -49,11 +53,9 @@ def make_table(
     Raises:
         InputError: the words are of another text, or lack rare ones; and as :func:`.local.count`.
     """
-    if words.facts.left_out:
-        raise plugin.InputError(f"the table of words is not whole: {words.facts.left_out}; count without --min-count")
-    plan, surely = plan_of(words.rows, wanted)
+    planned = plan_of(words.rows, wanted)
     reading = task.reading._replace(border=BORDERS[wanted.kind])
-    make = partial(_Sketcher, SuperwordCutter(plan), reading)
+    make = partial(_Sketcher, SuperwordCutter(planned.plan), reading)
     sketch, n_bytes = np.zeros(SLOTS, np.int64), 0
     for one in through(pieces(task.files, reading), make, task.processes, partial(progress, "counting pairs (MB)")):
         sketch += one.counts
@@ -61,30 +63,72 @@ def make_table(
     if n_bytes != words.facts.bytes:
         message = f"the table of words is of {words.facts.bytes:,} bytes of text, and this text has {n_bytes:,}"
         raise plugin.InputError(f"{message}; count the words of the same files, read alike")
-    least = least or surely or least_of(sketch, wanted)
-    cutter = SuperwordCutter(plan._replace(least=least, frequent=sketch >= least))
-    return count(replace(task, reading=reading, cutter=cutter), partial(progress, "counting superwords (MB)"))
+    cut = replace(task, reading=reading, cutter=planned.cutter(sketch, least))
+    return count(cut, partial(progress, "counting superwords (MB)"))
+
+
+def plan_partitions(words: Path | str, vocab_size: int, backend: str = "superbpe", **options: Any) -> Planned:
+    """Plan a table whose parts are counted on a cluster.
+
+    Args:
+        words: a table of the whole text, counted with the split of words.
+        vocab_size: ids of the tokenizer, or of the largest one.
+        backend: ``superbpe`` or ``boundless_bpe``.
+        options: of its training.
+
+    Raises:
+        InputError: the options are wrong, or the table is, or lacks rare words.
+    """
+    wanted, path = wanted_of(backend, vocab_size, **options), table_at(words)
+    with TemporaryDirectory() as folder:
+        rows = words_of(path, wanted, Path(folder))
+    return plan_of(rows.rows, wanted)
 
 
 class Planned(NamedTuple):
-    """How a text will be cut."""
+    """How a text will be cut; it can be sent to other machines."""
 
+    wanted: SuperwordTraining
     plan: CuttingPlan
     """Without what is frequent."""
-    least: int
+    surely: int = 0
     """How often the last merge is done, at least; 0 if that is unknown."""
+
+    def sketch(self, batches: Iterable[Any], field: str = "") -> NDArray[np.int64]:
+        """Return int64[SLOTS], counts of the pairs of what :func:`.count_partition` takes; they add up."""
+        return sketch_of(self.plan, blocks_of_partition(batches, field))
+
+    def cutter(self, sketch: NDArray[np.int64], least: int | None = None) -> SuperwordCutter:
+        """Return what cuts the text, for the sum of all sketches; ``least`` as for :func:`make_table`."""
+        least = least or self.surely or least_of(sketch, self.wanted)
+        return SuperwordCutter(self.plan._replace(least=least, frequent=sketch >= least))
+
+
+def words_of(path: Path, wanted: SuperwordTraining, folder: Path) -> TableRows:
+    """Return the words of a table; ``folder`` is for what memory does not hold.
+
+    Raises:
+        InputError: it is none of words, of another split, or lacks rare ones.
+    """
+    facts = read_facts(path)
+    file = plugin.CountsFile(path, "", facts.pattern, facts.documents, facts.bytes)
+    if problem := split_problem(wanted.pattern, {"words": file}):
+        raise plugin.InputError(problem)
+    if facts.left_out:
+        raise plugin.InputError(f"the table of words is not whole: {facts.left_out}; count without --min-count")
+    return TableRows(read_counts(path, wanted.tie, folder), facts)
 
 
 def plan_of(words: Counts, wanted: SuperwordTraining) -> Planned:
     """Train the merges within words."""
     if wanted.kind == "superbpe":
         merges = train_counts(words, wanted.stage_one, wanted.tie)
-        return Planned(CuttingPlan(wanted.kind, wanted.rule, merges, wanted.most_words), 0)
+        return Planned(wanted, CuttingPlan(wanted.kind, wanted.rule, merges, wanted.most_words))
     ordinary = learn_ordinary({chunk.decode(): n for chunk, n in words.chunks()}, wanted.vocab_size, wanted.tie)
     merges = [(left, right) for left, right, _ in ordinary.vocabulary.merges]
     enough = len(merges) == wanted.vocab_size - FIRST_MERGE and merges
     # Supermerges take the places of rarer ones.
-    return Planned(CuttingPlan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
+    return Planned(wanted, CuttingPlan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
 
 
 def sketch_of(plan: CuttingPlan, blocks: Iterable[Block]) -> NDArray[np.int64]:

@@ -32,6 +32,16 @@ class SuperwordTraining(NamedTuple):
         return {**rule, "vocab_size": self.vocab_size}
 
 
+def wanted_of(backend: str, vocab_size: int, **options: Any) -> SuperwordTraining:
+    """Return the training of a backend with options; raise InputError if they are wrong."""
+    from tokbench_trainers.ruled import RuledTrainOptions
+    from tokbench_trainers.superwords import boundless_bpe, superbpe
+
+    if backend == "superbpe":
+        return superbpe.training_of(superbpe.SuperBPETrainOptions(**options), vocab_size)
+    return boundless_bpe.training_of(RuledTrainOptions(**options), vocab_size)
+
+
 def check_table(wanted: SuperwordTraining, tables: Mapping[str, plugin.CountsFile]) -> str:
     """Return why a training does not fit tables; sizes are checked when it begins."""
     from tokbench_plugins.counts.facts import read_facts

@@ -21,7 +21,7 @@ NO_TOKEN: Final = "proved: no token crosses the other cuts"  # noqa: S105 - no p
 SAME_TEXT: Final = "every character is normalized alike, alone and among letters and marks"
 NOT_SHOWN: Final = "not shown by any text of up to 3 kinds of characters, nor by tokens around the place"
 
-_A_SHAPE, _ENCODED, _EVERY, _CHARACTERS, _BESIDE = 2, 2_000, 37, 300, 12
+_A_SHAPE, _ENCODED, _EVERY, _CHARACTERS, _BESIDE, _SHORT = 2, 2_000, 37, 300, 12, 3
 _AROUND: Final = (
     *("{}", " {}", "a{}", "A{}", "1{}", "'{}", ".{}", "\n{}", "é{}", "中{}", "\u0301{}", "\r{}", "\u200b{}"),
     *("{}a", "{}A", "{}1", "{}'s", "{} ", "{}.", "{}\n", "{}É", "{}中", "{}\u0301", "{}/", "{}\r\n", "\t{}", "a{}A"),
@@ -42,6 +42,7 @@ class Decider:
         self.tokenizer, self.model = tokenizer, model
         self._pieces = pieces_of([tokenizer])
         self._found: dict[str, None] = {}
+        self._short: dict[str, list[int]] = {}
 
     def decide(self, mutant: Mutant) -> Decision:
         """Return why no text shows this, or a text that does."""
@@ -68,8 +69,16 @@ class Decider:
 
     def shows(self, mutant: Mutant, text: str) -> bool:
         """Tell whether a wrong version has other ids, and the model has the tokenizer's."""
-        ids = self.model.encode(text)
+        ids = self._ids(text)
         return mutant.model.encode(text) != ids and ids == list(map(int, self.tokenizer.encode(text)))
+
+    def _ids(self, text: str) -> list[int]:
+        """Return the right ids; those of short texts are asked for with every wrong version."""
+        if len(text) > _SHORT:
+            return self.model.encode(text)
+        if text not in self._short:
+            self._short[text] = self.model.encode(text)
+        return self._short[text]
 
     def _showing(self, mutant: Mutant, texts: Iterator[str]) -> str:
         text = next((text for text in texts if self.shows(mutant, text)), "")

@@ -53,7 +53,7 @@ class Decider:
         first = _compared(*steps) if steps else None
         if first == ():
             return Decision(SAME_CUTS)
-        if text := self._showing(mutant, self._texts(wrong, first or ())):
+        if text := self._showing(mutant, self._texts(mutant, first or ())):
             return Decision("", text)
         merging = self.model.merging
         last = bool(steps) and wrong.split[:-1] == self.model.split[:-1]
@@ -111,11 +111,11 @@ class Decider:
         texts = dict.fromkeys(place.format(t) for some in shapes.values() for t in some for place in _AROUND)
         return [(text, self.model.chunks(text)) for text in texts]
 
-    def _texts(self, wrong: StageModel, first: Sequence[str]) -> Iterator[str]:
-        yield from first
+    def _texts(self, mutant: Mutant, first: Sequence[str]) -> Iterator[str]:
+        yield from (*mutant.hints, *first)
         yield from reversed([*self._found])
         yield from over(first[::_EVERY], self._pieces)
-        other = (text for text, chunks in self._around_tokens if wrong.chunks(text) != chunks)
+        other = (text for text, chunks in self._around_tokens if mutant.model.chunks(text) != chunks)
         yield from islice(other, _ENCODED)
 
     def _with_differing(self, right: str, wrong: str) -> Iterator[str]:

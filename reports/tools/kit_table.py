@@ -1,11 +1,13 @@
 """Counts which sets of texts notice the wrong versions of published tokenizers, as rows of a table in Markdown.
 
 ``python reports/tools/kit_table.py gpt-4 --inp models/ggml-vocab-llama-bpe.gguf.inp`` compares the kit that ships with
-the texts of this project's tests, with ``probe_texts``, by which names are proved, and with files of llama.cpp's tests.
+the texts of this project's tests, with ``probe_texts``, by which names are proved, and with files of other suites: a list
+of texts in JSON, or a file of llama.cpp's tests.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,7 +27,7 @@ def sets(name: str, inp: Iterable[Path]) -> Mapping[str, list[str]]:
     sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))
     from difficult_texts import hostile
 
-    others = {path.name: path.read_text(encoding="utf-8").split(SEPARATOR) for path in inp}
+    others = {path.name: _texts(path) for path in inp}
     return {
         "kit": [row.text for row in kit_of(name).texts],
         "stress tests": hostile(),
@@ -34,9 +36,14 @@ def sets(name: str, inp: Iterable[Path]) -> Mapping[str, list[str]]:
     }
 
 
+def _texts(path: Path) -> list[str]:
+    content = path.read_text(encoding="utf-8")
+    return list(json.loads(content)) if path.suffix == ".json" else content.split(SEPARATOR)
+
+
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--inp", multiple=True, type=click.Path(path_type=Path, exists=True), help="Texts of llama.cpp's tests.")
+@click.option("--inp", multiple=True, type=click.Path(path_type=Path, exists=True), help="Texts of another suite.")
 def main(names: tuple[str, ...], inp: tuple[Path, ...]) -> None:
     """Write a row for each name: wrong versions, those that are the same, and what each set notices of the others."""
     for name in names:

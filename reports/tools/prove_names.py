@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +27,7 @@ from typing import Any, NamedTuple
 import tokbench
 from tokbench.registry.plugins import load_registry
 from tokbench.registry.tokenizer_names import catalogue
+from tokbench_identity.causes import place_of_ids
 from tokbench_identity.kit import kit_of
 from tokbench_identity.mutants.pieces import probe_texts
 from tokbench_plugins.bpe import PATTERNS
@@ -327,14 +329,15 @@ class Outcome(NamedTuple):
     """The result of holding a name against its source."""
 
     texts: int
-    differing: list[str]
+    differing: dict[str, str]
+    """The likely cause of each text with other ids."""
 
 
 def prove(name: str, fetched: Fetched) -> Outcome:
     """Compare the ids of a name, one text at a time and in a batch, with those of its source."""
     reference = SOURCES[name].load(fetched)
     tokenizer = tokbench.load(name)
-    texts, differing = 0, []
+    texts, differing = 0, dict[str, str]()
     whole = [
         text for piece in reference.pieces[:_SURROUNDED] for text in (piece, f" {piece}x", f"{piece}{piece}\u0301")
     ]
@@ -344,8 +347,11 @@ def prove(name: str, fetched: Fetched) -> Outcome:
     for text, start, end in zip(made, offsets[:-1], offsets[1:], strict=True):
         if ids[start:end].max(initial=0) < reference.below:
             texts += 1
-            alike = list(tokenizer.encode(text)) == ids[start:end].tolist() == list(reference.encode(text))
-            differing += [] if alike else [text]
+            one, batch, other = list(tokenizer.encode(text)), ids[start:end].tolist(), list(reference.encode(text))
+            if one != batch:
+                differing[text] = "in a batch"
+            elif one != other:
+                differing[text] = place_of_ids(tokenizer, text, one, other).cause
     return Outcome(texts, differing)
 
 
@@ -366,7 +372,8 @@ def row_of(name: str, fetched: Fetched) -> list[str]:
         return [*row, "", "", "", ""]
     what, _, package = SOURCES[name]
     texts, differing = prove(name, fetched)
-    sys.stdout.write(f"{name}: {len(differing)} of {texts} texts differ {differing[:3]}\n")
+    counts = ", ".join(f"{cause} {count}" for cause, count in Counter(differing.values()).most_common())
+    sys.stdout.write(f"{name}: {len(differing)} of {texts} texts differ {[*differing][:3]} {counts}\n")
     today = dt.datetime.now(dt.UTC).date().isoformat()
     return [*row, ", ".join([what, *map(_installed, filter(None, [package]))]), str(texts), str(len(differing)), today]
 

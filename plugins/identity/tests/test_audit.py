@@ -1,9 +1,13 @@
-"""Planted attacks on files of tokenizers are named; untouched files are not accused."""
+"""Planted attacks on files of tokenizers are named; untouched files are not accused.
+
+Every kind of file says how each kind of attack is done to it, and the matrix of both is tried.
+"""
 
 import base64
 import json
-import shutil
+import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,281 +18,326 @@ from tokbench.command import load_named, local_names
 from tokbench.plugin import HasTokenBytes
 from tokbench_identity.audit import audit, published_sizes
 from tokbench_identity.commands.audit import audit as command
+from tokbench_plugins.bpe import PATTERNS
 
 pytestmark = pytest.mark.usefixtures("tiktoken_files")
 
-
-def remap(content):
-    """Two tokens change ids."""
-    vocabulary = content["model"]["vocab"]
-    vocabulary["Ġthe"], vocabulary["Ġand"] = vocabulary["Ġand"], vocabulary["Ġthe"]
-
-
-def rotate(content):
-    """All ids above 1,000 are those of their neighbours."""
-    vocabulary = content["model"]["vocab"]
-    some = [token for token, k in vocabulary.items() if 1000 < k < 50_000]
-    ids = [vocabulary[token] for token in some]
-    vocabulary.update(zip(some, ids[1:] + ids[:1], strict=True))
-
-
-def lose_a_merge(content):
-    """One word is never made."""
-    merges = content["model"]["merges"]
-    content["model"]["ignore_merges"] = False
-    content["model"]["merges"] = [pair for pair in merges if "".join(_pair(pair)) != "Ġgovernment"]
-
-
-def lose_many_merges(content):
-    """Texts have more tokens."""
-    content["model"]["ignore_merges"] = False
-    content["model"]["merges"] = [pair for k, pair in enumerate(content["model"]["merges"]) if k < 300 or k % 5]
-
-
-def add_a_token(content):
-    """A word of two tokens becomes one."""
-    vocabulary = content["model"]["vocab"]
-    vocabulary.update({token["content"]: token["id"] for token in content["added_tokens"]})
-    ends = [token for token in vocabulary if token.isascii() and token.isalpha() and len(token) > 2]
-    end = next(token for token in ends if f"Ġcat{token}" not in vocabulary)
-    vocabulary[f"Ġcat{end}"] = max(vocabulary.values()) + 1
-    content["model"]["merges"].append(["Ġcat", end])
-
-
-def _pair(merge):
-    return merge.split(" ") if isinstance(merge, str) else merge
-
-
-def _pattern(before, after):
-    def change(content):
-        step = content["pre_tokenizer"]
-        if "pretokenizers" in step:
-            step = step["pretokenizers"][0]["pattern"]
-            assert before in step["Regex"]
-            step["Regex"] = step["Regex"].replace(before, after)
-        else:
-            steps = [{"type": "Digits", "individual_digits": True}, step]
-            content["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
-
-    return change
-
-
-def compose(content):
-    """Compatibility characters are others."""
-    content["normalizer"] = {"type": "NFKC"}
-
-
-def lower(content):
-    """Capitals are lost."""
-    content["normalizer"] = {"type": "Lowercase"}
-
-
-def rename_a_mark(content):
-    """The end of a text has another name."""
-    token = content["added_tokens"][0]
-    if token["content"] in content["model"]["vocab"]:
-        content["model"]["vocab"]["<|stop|>"] = content["model"]["vocab"].pop(token["content"])
-    token["content"] = "<|stop|>"
-
-
-def read_a_mark(content):
-    """A mark in a text is read as the mark."""
-    content["added_tokens"][0]["special"] = False
-
-
-JSON = {
-    "remap": (remap, {"ids"}),
-    "rotate": (rotate, {"ids"}),
-    "lose a merge": (lose_a_merge, {"merges"}),
-    "lose many": (lose_many_merges, {"merges"}),
-    "add a token": (add_a_token, {"token"}),
-    "digits": (_pattern("{1,3}", "{1,2}"), {"split"}),
-    "compose": (compose, {"normalizer"}),
-    "lower": (lower, {"normalizer"}),
-    "rename a mark": (rename_a_mark, {"marks"}),
-    "read a mark": (read_a_mark, {"marks", "added tokens"}),
+CAUSES = {
+    "swap": {"ids"},
+    "swap two rare": {"ids"},
+    "rotate": {"ids"},
+    "lose": {"merges", "token"},
+    "lose many": {"merges", "token"},
+    "add": {"token"},
+    "digits one by one": {"split"},
+    "no space before signs": {"split"},
+    "ASCII letters": {"split", "normalizer"},  # a library may drop what its split skips
+    "no look-ahead": {"split"},
+    "no slash": {"split"},
+    "compose": {"normalizer"},
+    "lower": {"normalizer"},
+    "strip": {"normalizer"},
+    "line ends": {"normalizer"},
+    "join spaces": {"normalizer"},
+    "prefix space": {"prefix space"},
+    "rename a mark": {"marks"},
+    "swap marks": {"marks"},
+    "lose a mark": {"marks", "size"},
+    "add a mark": {"marks", "size"},
+    "read a mark": {"marks", "added tokens"},
+    "cut whole": {"merges", "split", "added tokens"},
 }
-VOCABULARY = ("remap", "rotate", "lose many", "add a token", "rename a mark")
-"""What a file of ranks or of GGUF keeps of an attack."""
+"""The causes of each attack, of which an audit must name one."""
 
-
-def swap_pieces(model):
-    one, other = (next(p for p in model.pieces if p.piece == text) for text in ("▁the", "▁and"))
-    one.piece, other.piece = other.piece, one.piece
-
-
-def rotate_pieces(model):
-    texts = [piece.piece for piece in model.pieces]
-    for k in range(2000, 9000):
-        model.pieces[k].piece = texts[2000 + (k - 1999) % 7000]
-
-
-def lose_a_piece(model):
-    next(p for p in model.pieces if p.piece == "▁government").piece = "▁governmenx"
-
-
-def lose_many_pieces(model):
-    for k, piece in enumerate(model.pieces):
-        if piece.type == 1 and len(piece.piece) > 3 and k % 5 == 0:
-            piece.piece += "zqz"
-
-
-def add_a_piece(model):
-    model.pieces.add(piece="▁catgovernment", score=model.pieces[-1].score - 1, type=1)
-
-
-def no_prefix(model):
-    model.normalizer_spec.add_dummy_prefix = False
-
-
-def join_spaces(model):
-    model.normalizer_spec.remove_extra_whitespaces = True
-
-
-def rename_a_control(model):
-    next(p for p in model.pieces if p.piece == "</s>").piece = "<stop>"
-
-
-def swap_controls(model):
-    one, other = (next(p for p in model.pieces if p.piece == text) for text in ("<s>", "</s>"))
-    one.piece, other.piece = other.piece, one.piece
-
-
-def cut_whole(model):
-    next(p for p in model.pieces if p.piece == "ing").type = 4
-
-
-MODEL = {
-    swap_pieces: {"ids"},
-    rotate_pieces: {"ids"},
-    lose_a_piece: {"token"},
-    lose_many_pieces: {"token"},
-    add_a_piece: {"token"},
-    no_prefix: {"prefix space"},
-    join_spaces: {"normalizer"},
-    rename_a_control: {"marks"},
-    swap_controls: {"marks"},
-    cut_whole: {"merges", "split", "added tokens"},
+PATTERN_CHANGES = {
+    "digits one by one": lambda pattern: re.sub(r"\\p\{N\}(\{1,3\}|\+)", r"\\p{N}", pattern, count=1),
+    "no space before signs": lambda pattern: pattern.replace("| ?[^", "|[^"),
+    "ASCII letters": lambda pattern: (
+        pattern.replace(r"[^\s\p{L}", r"[^\sA-Za-z").replace(r"\p{L}", "[A-Za-z]", 1)
+        if r"\p{Ll}" not in pattern
+        else pattern.replace(r"\p{Ll}", "a-z")
+    ),
+    "no look-ahead": lambda pattern: pattern.replace(r"|\s+(?!\S)", ""),
+    "no slash": lambda pattern: pattern.replace(r"[\r\n/]*", r"[\r\n]*"),
+}
+NORMALIZERS = {
+    "compose": {"type": "NFKC"},
+    "lower": {"type": "Lowercase"},
+    "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
+    "line ends": {"type": "Replace", "pattern": {"String": "\r\n"}, "content": "\n"},
 }
 
 
-def swap_ranks(content):
-    one, other = content["vocab"][5000], content["vocab"][6000]
-    one["token_bytes"], other["token_bytes"] = other["token_bytes"], one["token_bytes"]
+def neighbours(texts, start=2000, stop=9000):
+    """Return texts in which each of some is at the place of the one before it."""
+    return [*texts[:start], *texts[start + 1 : stop], texts[start], *texts[stop:]]
 
 
-def lose_a_rank(content):
-    content["vocab"][4000]["token_bytes"] = base64.b64encode(b"zqzqzq").decode()
+class Pipeline:
+    """A tokenizer.json."""
+
+    def __init__(self, data):
+        self.content = json.loads(data)
+        self.model, self.marks = self.content["model"], self.content["added_tokens"]
+        self.vocabulary = self.model["vocab"]
+
+    def data(self):
+        return json.dumps(self.content).encode()
+
+    def attack(self, name):
+        if name in PATTERN_CHANGES:
+            return self.cut(PATTERN_CHANGES[name])
+        if name in NORMALIZERS:
+            self.content["normalizer"] = NORMALIZERS[name]
+            return True
+        return ATTACKS_ON_JSON[name](self) is not False
+
+    def exchange(self, one, other):
+        self.vocabulary[one], self.vocabulary[other] = self.vocabulary[other], self.vocabulary[one]
+
+    def rotate(self):
+        some = [token for token, k in self.vocabulary.items() if 1000 < k < 50_000]
+        ids = [self.vocabulary[token] for token in some]
+        self.vocabulary.update(zip(some, neighbours(ids, 0, len(ids)), strict=True))
+
+    def keep_merges(self, kept):
+        self.model["ignore_merges"] = False
+        pairs = (merge.split(" ") if isinstance(merge, str) else merge for merge in self.model["merges"])
+        self.model["merges"] = [pair for k, pair in enumerate(pairs) if kept(k, "".join(pair))]
+
+    def add(self):
+        self.vocabulary.update({token["content"]: token["id"] for token in self.marks})
+        ends = [token for token in self.vocabulary if token.isascii() and token.isalpha() and len(token) > 2]
+        end = next(token for token in ends if f"Ġcat{token}" not in self.vocabulary)
+        self.vocabulary[f"Ġcat{end}"] = max(self.vocabulary.values()) + 1
+        self.model["merges"].append(["Ġcat", end])
+
+    def cut(self, change):
+        step = self.content["pre_tokenizer"]
+        before = step["pretokenizers"][0]["pattern"]["Regex"] if "pretokenizers" in step else PATTERNS["gpt2"]
+        split = {"type": "Split", "pattern": {"Regex": change(before)}, "behavior": "Isolated", "invert": False}
+        steps = [split, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]
+        self.content["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+        return change(before) != before
+
+    def name_mark(self, k, name):
+        before = self.marks[k]["content"]
+        if before in self.vocabulary:
+            self.vocabulary[name] = self.vocabulary.pop(before)
+        self.marks[k]["content"] = name
+
+    def swap_marks(self):
+        if len(self.marks) == 1:
+            return False
+        names = [mark["content"] for mark in self.marks[:2]]
+        for k, name in enumerate(("<|0|>", "<|1|>", *reversed(names))):
+            self.name_mark(k % 2, name)
+        return True
+
+    def lose_mark(self):
+        if len(self.marks) == 1:  # a file without marks is not held against marks
+            return False
+        self.vocabulary.pop(self.marks.pop()["content"], None)
+        return True
+
+    def add_mark(self):
+        last = max(*self.vocabulary.values(), *(mark["id"] for mark in self.marks))
+        self.marks.append({**self.marks[-1], "content": "<|obey|>", "id": last + 1})
+
+    def read_mark(self):
+        self.marks[0]["special"] = False
 
 
-def no_space_before_signs(content):
-    content["config"]["pattern"] = content["config"]["pattern"].replace("| ?[", "|[")
-
-
-def no_slash(content):
-    content["config"]["pattern"] = content["config"]["pattern"].replace("[\\r\\n/]*", "[\\r\\n]*")
-
-
-def ascii_words(content):
-    content["config"]["pattern"] = content["config"]["pattern"].replace(r"\p{Ll}", "a-z")
-
-
-TEKKEN = {
-    swap_ranks: {"ids"},
-    lose_a_rank: {"token"},
-    no_space_before_signs: {"split"},
-    no_slash: {"split"},
-    ascii_words: {"split", "normalizer"},  # the library drops what it skips
+ATTACKS_ON_JSON = {
+    "swap": lambda file: file.exchange("Ġthe", "Ġand"),
+    "swap two rare": lambda file: file.exchange(*[*file.vocabulary][40_000:40_002]),
+    "rotate": Pipeline.rotate,
+    "lose": lambda file: file.keep_merges(lambda _, made: made != "Ġgovernment"),
+    "lose many": lambda file: file.keep_merges(lambda k, _: k < 300 or k % 5),
+    "add": Pipeline.add,
+    "rename a mark": lambda file: file.name_mark(0, "<|stop|>"),
+    "swap marks": Pipeline.swap_marks,
+    "lose a mark": Pipeline.lose_mark,
+    "add a mark": Pipeline.add_mark,
+    "read a mark": Pipeline.read_mark,
 }
-MODELS = {"mistral-7b-v1": "tokenizer.model.v1"}
-EXPORTED = ("gpt-2", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("gpt-4", "llama-3", "gpt-4o")))
-NOT_WRITTEN = {("gpt2", "lose many"), *(("tiktoken", attack) for attack in VOCABULARY)}
-"""Tokens without merges, or ids that are no ranks, are refused."""
-RANKED = {"gguf": ".gguf", "gpt2": "", "tiktoken": ".tiktoken"}
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory):
-    """The content of the tokenizer.json of some names."""
-    folder, read = tmp_path_factory.mktemp("exported"), {}
+class Pieces:
+    """A model of SentencePiece."""
 
-    def content(name):
-        if name not in read:
-            path = folder / f"{name}.tokenizer.json"
-            tokbench.load(name).export("huggingface", path)
-            read[name] = path.read_text(encoding="utf-8")
-        return json.loads(read[name])
+    def __init__(self, data):
+        self.model = proto.ModelProto.FromString(data)
 
-    return content
+    def data(self):
+        return self.model.SerializeToString()
+
+    def find(self, text):
+        return next(piece for piece in self.model.pieces if piece.piece == text)
+
+    def attack(self, name):
+        return ATTACKS_ON_PIECES[name](self) is not False
+
+    def exchange(self, one, other):
+        one.piece, other.piece = other.piece, one.piece
+
+    def rotate(self):
+        for piece, text in zip(self.model.pieces, neighbours([p.piece for p in self.model.pieces]), strict=True):
+            piece.piece = text
+
+    def lose(self, lost):
+        for k, piece in enumerate(self.model.pieces):
+            if piece.type == 1 and lost(k, piece.piece):
+                piece.piece += "zqz"
 
 
-def accused(path, name):
-    """The causes that an audit names; the file must be held against its own name."""
+def _setting(name, value):
+    return lambda file: setattr(file.model.normalizer_spec, name, value)
+
+
+ATTACKS_ON_PIECES = {
+    "swap": lambda file: file.exchange(file.find("▁the"), file.find("▁and")),
+    "swap two rare": lambda file: file.exchange(*file.model.pieces[20_000:20_002]),
+    "rotate": Pieces.rotate,
+    "lose": lambda file: file.lose(lambda _, text: text == "▁government"),
+    "lose many": lambda file: file.lose(lambda k, text: len(text) > 3 and k % 5 == 0),
+    "add": lambda file: file.model.pieces.add(piece="▁catgovernment", score=file.model.pieces[-1].score - 1, type=1),
+    "prefix space": _setting("add_dummy_prefix", False),
+    "join spaces": _setting("remove_extra_whitespaces", True),
+    "rename a mark": lambda file: setattr(file.find("</s>"), "piece", "<stop>"),
+    "swap marks": lambda file: file.exchange(file.find("<s>"), file.find("</s>")),
+    "add a mark": lambda file: file.model.pieces.add(piece="<obey>", score=0, type=3),
+    "cut whole": lambda file: setattr(file.find("ing"), "type", 4),
+}
+
+
+class Tekken:
+    """A tekken.json."""
+
+    def __init__(self, data):
+        self.content = json.loads(data)
+        self.rows, self.config = self.content["vocab"], self.content["config"]
+
+    def data(self):
+        return json.dumps(self.content).encode()
+
+    def attack(self, name):
+        if name in PATTERN_CHANGES:
+            before = self.config["pattern"]
+            self.config["pattern"] = PATTERN_CHANGES[name](before)
+            return self.config["pattern"] != before
+        texts = [row["token_bytes"] for row in self.rows]
+        for row, text in zip(self.rows, ATTACKS_ON_RANKS[name](texts), strict=False):
+            row["token_bytes"] = text
+        return True
+
+
+class Ranks:
+    """A file of ranks."""
+
+    def __init__(self, data):
+        self.texts = [line.split()[0].decode() for line in data.splitlines()]
+
+    def data(self):
+        return b"".join(b"%s %d\n" % (text.encode(), k) for k, text in enumerate(self.texts))
+
+    def attack(self, name):
+        self.texts = ATTACKS_ON_RANKS[name](self.texts)
+        return True
+
+
+def _other(*changed):
+    texts = [base64.b64encode(text).decode() for text in changed]
+    return lambda found: [*found[:5000], *texts, *found[5000 + len(texts) :]]
+
+
+def exchanged(one, other):
+    return lambda found: [*found[:one], found[other], *found[one + 1 : other], found[one], *found[other + 1 :]]
+
+
+ATTACKS_ON_RANKS = {
+    "swap": exchanged(5000, 6000),
+    "swap two rare": exchanged(40_000, 40_001),
+    "rotate": neighbours,
+    "lose": _other(b"zqzqzq"),
+    "lose many": _other(*(b"zqz%d" % k for k in range(3000))),
+    "add": lambda found: [*found, base64.b64encode(b" catgovernment").decode()],
+}
+FORMS = {
+    ".json": (Pipeline, "tokenizer.json", (*ATTACKS_ON_JSON, *PATTERN_CHANGES, *NORMALIZERS)),
+    ".model": (Pieces, "tokenizer.model", (*ATTACKS_ON_PIECES,)),
+    ".tekken": (Tekken, "tekken.json", (*(name for name in ATTACKS_ON_RANKS if name != "add"), *PATTERN_CHANGES)),
+    ".tiktoken": (Ranks, "mine.tiktoken", (*ATTACKS_ON_RANKS,)),
+    ".gguf": (Pipeline, "tokenizer.json", ("swap", "swap two rare", "rotate", "lose many", "add", "rename a mark")),
+}
+"""How each kind of file is read, its name, and the attacks on it; GGUF is written of attacked pipelines."""
+
+CASES = (
+    ("gpt-2", ".json"),
+    ("mistral-7b-v1", ".model"),
+    ("tekken-2411", ".tekken"),
+    ("gpt-4", ".tiktoken"),
+    ("gpt-2", ".gguf"),
+    ("gpt-4", ".json"),
+    ("llama-3", ".json"),
+    ("gpt-4o", ".json"),
+    ("mistral-7b-v3", ".model"),
+    ("gpt-4o", ".tiktoken"),
+)
+PACKAGED = {
+    "mistral-7b-v1": "tokenizer.model.v1",
+    "mistral-7b-v3": "mistral_instruct_tokenizer_240323.model.v3",
+    "tekken-2411": "tekken_240911.json",
+}
+QUICK = {("gpt-2", ".json"), ("mistral-7b-v1", ".model")}
+WRITTEN = {".json": "huggingface", ".gguf": "huggingface", ".tiktoken": "tiktoken"}
+
+
+def untouched(name, form, folder):
+    """Return the content of a published file."""
+    if name in PACKAGED:
+        return files("mistral_common").joinpath("data", PACKAGED[name]).read_bytes()
+    path = folder / f"{name}.{WRITTEN[form]}"
+    tokbench.load(name).export(WRITTEN[form], path)
+    return path.read_bytes()
+
+
+def written(data, name, form, folder):
+    """Write a file, in the kind that is audited."""
+    path = folder / FORMS[form][1]
+    path.write_bytes(data)
+    if form != ".gguf":
+        return path
+    made = folder / f"{name}.gguf"
+    tokbench.load("tokbench_bpe", path=str(path)).export("gguf", made)
+    return made
+
+
+def accused(path: Path, name):
+    """Return the causes that an audit names; the file must be held against its own name."""
     answer = audit(str(path))
     assert answer.name == name
     return {str(finding.cause) for finding in answer.findings}, answer
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXPORTED)
-def test_attacks_on_a_tokenizer_json_are_named(exported, tmp_path, name):
-    path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps(exported(name)))
-    assert accused(path, name)[0] == set()
-    for attack, (change, causes) in JSON.items():
-        content = exported(name)
-        change(content)
-        path.write_text(json.dumps(content))
-        found, answer = accused(path, name)
-        assert found & causes, (attack, answer.findings)
-        assert attack != "lose many" or answer.cost > 1
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.parametrize("form", RANKED)
-def test_attacks_on_files_without_split_are_named(exported, tmp_path, form):
-    for attack in ("", *VOCABULARY):
-        if (form, attack) in NOT_WRITTEN:
-            continue
-        content = exported("gpt-2")
-        if attack:
-            JSON[attack][0](content)
-        (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-        path = tmp_path / f"{attack or 'untouched'}{RANKED[form]}"
-        tokbench.load("tokbench_bpe", path=str(tmp_path / "tokenizer.json")).export(form, path)
-        found, answer = accused(path, "gpt-2")
-        assert bool(found & JSON[attack][1]) if attack else not found, (attack, answer.findings)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MODELS)
-def test_attacks_on_a_sentencepiece_model_are_named(tmp_path, name):
-    data = files("mistral_common").joinpath("data", MODELS[name]).read_bytes()
-    path = tmp_path / "tokenizer.model"
-    path.write_bytes(data)
-    assert accused(path, name)[0] == set()
-    for change, causes in MODEL.items():
-        model = proto.ModelProto.FromString(data)
-        change(model)
-        path.write_bytes(model.SerializeToString())
-        found, answer = accused(path, name)
-        assert found & causes, (change.__name__, answer.findings)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-def test_attacks_on_tekken_are_named(tmp_path):
-    source = files("mistral_common").joinpath("data", "tekken_240911.json")
-    path = tmp_path / "tekken.json"
-    shutil.copy(str(source), path)
-    assert accused(path, "tekken-2411")[0] == set()
-    for change, causes in TEKKEN.items():
-        content = json.loads(source.read_text(encoding="utf-8"))
-        change(content)
-        path.write_text(json.dumps(content))
-        found, answer = accused(path, "tekken-2411")
-        assert found & causes, (change.__name__, answer.findings)
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.nightly], id="".join(case)) for case in CASES],
+)
+def test_attacks_on_files_are_named(tmp_path, name, form):
+    kind, _, attacks = FORMS[form]
+    data = untouched(name, form, tmp_path)
+    assert accused(written(kind(data).data(), name, form, tmp_path), name)[0] == set()
+    missed = {}
+    for attack in attacks:
+        file = kind(data)
+        if file.attack(attack):
+            found, answer = accused(written(file.data(), name, form, tmp_path), name)
+            if not found & CAUSES[attack]:
+                missed[attack] = answer.findings
+            assert attack != "lose many" or answer.cost > 1
+    assert not missed
 
 
 def test_exit_codes_say_whether_it_differs(tmp_path):

@@ -1,8 +1,10 @@
 """A kit notices known mistakes, and says which one an implementation makes."""
 
 import json
+import os
 import shlex
 import shutil
+import subprocess
 import sys
 from itertools import chain
 from pathlib import Path
@@ -91,11 +93,73 @@ def test_kits_are_plain_json():
     assert conform(kit, lambda texts: [list(text.encode()) for text in texts]).conforms
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
-def test_the_program_of_the_page_conforms():
+def page_program(language):
+    """Return the program of the page in a language."""
     page = (Path(__file__).parents[1] / "docs" / "conform.md").read_text(encoding="utf-8")
-    code = page.partition("```js\n")[2].partition("```")[0]
-    assert conform(make_kit("utf8_bytes", most=9), program(shlex.join(["node", "-e", code]))).conforms
+    return page.partition(f"```{language}\n")[2].partition("```")[0]
+
+
+def in_node(_):
+    return ["node", "-e", page_program("js")]
+
+
+def in_go(folder):
+    imports = 'package main\nimport ("bufio"; "encoding/json"; "os")\n'
+    encode = "func encode(text string) []int { ids := []int{}\nfor _, b := range []byte(text) { ids = append(ids, int(b)) }\nreturn ids }\n"
+    (folder / "mine.go").write_text(imports + encode + page_program("go"))
+    subprocess.run(
+        ["go", "build", "-o", "mine", "mine.go"], cwd=folder, check=True, env={**os.environ, "HOME": str(folder)}
+    )
+    return [str(folder / "mine")]
+
+
+def in_cpp(folder):
+    includes = "#include <iostream>\n#include <nlohmann/json.hpp>\n#include <string>\n#include <vector>\n"
+    encode = "std::vector<int> encode(const std::string& text) {\n  std::vector<int> ids;\n  for (unsigned char b : text) ids.push_back(b);\n  return ids;\n}\n"
+    (folder / "mine.cpp").write_text(includes + encode + page_program("cpp"))
+    subprocess.run(["g++", "-std=c++17", "-O0", "mine.cpp", "-o", "mine"], cwd=folder, check=True)
+    return [str(folder / "mine")]
+
+
+def in_rust(folder):
+    encode = "fn encode(text: &str) -> Vec<u32> { text.bytes().map(u32::from).collect() }\n"
+    (folder / "src").mkdir()
+    (folder / "src" / "main.rs").write_text(encode + page_program("rust"))
+    (folder / "Cargo.toml").write_text(
+        '[package]\nname = "mine"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nserde_json = "1"\n'
+    )
+    (folder / ".cargo").mkdir()
+    (folder / ".cargo" / "config.toml").write_text(
+        f'[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "{CRATES}"\n'
+    )
+    subprocess.run(["cargo", "build", "-q", "--offline"], cwd=folder, check=True)
+    return [str(folder / "target" / "debug" / "mine")]
+
+
+CRATES = Path("/usr/share/cargo/registry")
+"""Debian's packages of Rust."""
+HEADERS = Path("/usr/include/nlohmann/json.hpp")
+
+
+def programs():
+    """Yield the languages of the page; those without a compiler here are skipped."""
+    for build, there in (
+        (in_node, shutil.which("node")),
+        (in_cpp, shutil.which("g++") and HEADERS.exists()),
+        (in_go, shutil.which("go")),
+        (in_rust, shutil.which("cargo") and [*CRATES.glob("serde_json-*")]),
+    ):
+        marks = [] if there else [pytest.mark.skip(reason="its compiler or its JSON is not here")]
+        marks += [] if build is in_node else [pytest.mark.slow, pytest.mark.nightly]
+        yield pytest.param(build, marks=marks, id=build.__name__)
+
+
+@pytest.mark.parametrize("build", [*programs()])
+def test_programs_of_the_page_conform(build, tmp_path):
+    command = shlex.join(build(tmp_path))
+    kit = make_kit("utf8_bytes", most=9)
+    assert conform(kit, program(command)).conforms
+    assert program(command)(["", "\U0001f600"]) == [[], [*"\U0001f600".encode()]]
 
 
 def as_carried(vocabulary):

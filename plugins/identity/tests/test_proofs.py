@@ -32,4 +32,4 @@ def test_proved_names_differ_on_no_text():
 def test_names_give_the_ids_of_their_source(name, tmp_path):
     pytest.importorskip("splintr")
     pytest.importorskip(SOURCES[name].package.removesuffix("-rs").replace("-", "_"))
-    assert prove(name, Fetched(tmp_path)).differing == []
+    assert prove(name, Fetched(tmp_path)).differing == {}

@@ -17,6 +17,7 @@ from tokbench_identity.causes import Cause, Place, changed_marks, pieces_of_ids,
 from tokbench_identity.conform import named_by
 from tokbench_identity.equal.recipe import text_of
 from tokbench_identity.kit import Kit, kit_of, shipped_names
+from tokbench_plugins.bpe import BPETokenizer
 
 SIZES: Final = files(__package__).joinpath("sizes.tsv")
 _SHOWN: Final = 3
@@ -31,6 +32,8 @@ _FOREIGN: Final = 0.2
 """The share of tokens that a name lacks from which on it is another vocabulary, and no change of this one."""
 _UNKNOWN: Final = "<unk>"
 _LONG, _PIECES, _TRIED = 40, 8, 200
+_EACH: Final = 50
+"""Merges that differ, up to which only the tokens that contain one of them are encoded."""
 
 
 class AuditFinding(NamedTuple):
@@ -119,6 +122,14 @@ def _table(tokenizer: Tokenizer) -> list[bytes]:
     return table
 
 
+def _merged(tokenizer: Tokenizer, table: Sequence[bytes]) -> list[tuple[bytes, ...]] | None:
+    """Return the parts of each merge by rank; ``None`` if they are not known, or encoding all tokens is faster."""
+    with suppress(AttributeError):
+        if isinstance(tokenizer, BPETokenizer):
+            return [tuple(table[part] for part in parts) for parts in tokenizer.merges]
+    return None
+
+
 def _share(tokenizer: Tokenizer, kit: Kit) -> float:
     """Return the mean share of tokens that the texts of a kit have in common with those of its name."""
     shares = []
@@ -138,18 +149,21 @@ def _resembled(tokenizer: Tokenizer) -> list[str]:
 def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
     """Return the published tokenizer with the fewest ids and marks that differ; all are looked at where many do."""
     loaded: dict[str, Tokenizer] = {}
-    many, table = _OTHER * mine.vocab_size, _table(mine)
+    many, tables = _OTHER * mine.vocab_size, {"": _table(mine)}
     likely, sizes = _resembled(mine), published_sizes()
     near = [name for name, size in sizes.items() if abs(size - mine.vocab_size) <= _OTHER_SIZE * size]
     for names in (likely, [name for name in near if name not in likely]):
         for name in names:
             with suppress(InputError):  # its package is not here
                 loaded[name] = load_named(name)
-        differing = {name: _differing(table, mine, other) for name, other in loaded.items()}
+                tables[name] = _table(loaded[name])
+        differing = {
+            name: _differing(tables[""], tables[name]) + _changes(mine, other) for name, other in loaded.items()
+        }
         if min(differing.values(), default=many) < many:
             break
-    own = set(table)
-    alike = [name for name in loaded if len(own.intersection(_table(loaded[name]))) > (1 - _FOREIGN) * len(own)]
+    own = set(tables[""])
+    alike = [name for name in loaded if len(own.intersection(tables[name])) > (1 - _FOREIGN) * len(own)]
     if not alike:
         raise InputError(f"{called} resembles no published tokenizer; name one with --as NAME")
     name = min(alike, key=differing.__getitem__)
@@ -162,10 +176,12 @@ def published_sizes() -> dict[str, int]:
     return {name: int(size) for name, size in (line.split("\t") for line in lines)}
 
 
-def _differing(table: Sequence[bytes], one: Tokenizer, other: Tokenizer) -> int:
-    same = sum(a == b for a, b in zip(table, _table(other), strict=False))
-    changed = len([*changed_marks(_special(one), _special(other))]) if _special(one) else 0
-    return max(one.vocab_size, other.vocab_size) - same + changed
+def _differing(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    return max(len(one), len(other)) - sum(a == b for a, b in zip(one, other, strict=False))
+
+
+def _changes(mine: Tokenizer, other: Tokenizer) -> int:
+    return len([*changed_marks(_special(mine), _special(other))]) if _special(mine) else 0
 
 
 class _Compared:
@@ -197,7 +213,8 @@ class _Compared:
     def _never_made(self) -> dict[bytes, Cause]:
         """Return the tokens that only the published one gives for their own text, and why this one does not."""
         ids = {token: k for k, token in enumerate(self.tables[0]) if token}
-        texts = {text: token for token in self.tables[1] if token in ids and (text := text_of(token))}
+        touched = self._touched()
+        texts = {text: token for token in touched if token in ids and (text := text_of(token))}
         alone = self._encoded(self.pair[0], [*texts])
         ids_of = {text: got for text, got in zip(texts, alone, strict=True) if got != [ids[texts[text]]]}
         left = [*ids_of]
@@ -208,6 +225,21 @@ class _Compared:
             for text, got in zip(left, published, strict=True)
             if got == [others[texts[text]]]
         }
+
+    def _touched(self) -> list[bytes]:
+        """Return the published tokens whose own text a merge that differs can change."""
+        tokens = [token for token in self.tables[1] if token]
+        listed = [_merged(*some) for some in zip(self.pair, self.tables, strict=True)]
+        if None in listed or listed[0] == listed[1]:
+            return tokens if None in listed else []
+        one, other = (some or [] for some in listed)
+        both = {*one}.intersection(other)
+        moved = zip((some for some in one if some in both), (some for some in other if some in both), strict=True)
+        pairs = {*one}.symmetric_difference(other).union(pair for row in moved if row[0] != row[1] for pair in row)
+        differing = {*map(b"".join, pairs)}
+        if len(differing) > _EACH:
+            return tokens
+        return [token for token in tokens if any(part in token for part in differing)]
 
     def findings(self, kit: Kit | None) -> Iterator[AuditFinding]:
         """Yield the causes that texts show."""

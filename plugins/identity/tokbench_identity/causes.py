@@ -69,10 +69,10 @@ def shown(data: bytes) -> str:
 
 
 def pieces_of_ids(tokenizer: Any, ids: Sequence[int]) -> list[bytes]:
-    """Return the bytes of each id."""
+    """Return the bytes of each id; what it decodes to if the tokenizer does not give them."""
     if isinstance(tokenizer, HasTokenBytes):
         return [tokenizer.token_bytes(token_id) for token_id in ids]
-    return [tokenizer.decode([token_id]).encode() for token_id in ids]
+    return [tokenizer.decode([token_id]).encode("utf-8", "replace") for token_id in ids]
 
 
 def reading(text: str, pieces: Sequence[bytes]) -> TokenReading:
@@ -100,6 +100,18 @@ def place_of_difference(one: TokenReading, other: TokenReading) -> Place:
     ends = [end for end in {*one.ends} ^ {*other.ends} if first <= end <= again and 0 < end < len(surface)]
     split = bool(ends) and all(_classes_meet(surface, end) for end in ends)
     return Place(Cause.SPLIT if split else Cause.MERGES, first, one.pieces(first, again), other.pieces(first, again))
+
+
+def place_of_ids(tokenizer: Tokenizer, text: str, *ids: Sequence[int]) -> Place:
+    """Return where two lists of ids of one vocabulary differ in a text, and the likely cause.
+
+    >>> import tokbench
+    >>> place_of_ids(tokbench.load("utf8_bytes"), "Ab", [65, 98], [97, 98]).cause
+    <Cause.NORMALIZER: 'normalizer'>
+    """
+    if any(not 0 <= k < tokenizer.vocab_size for some in ids for k in some):
+        return Place(Cause.IDS, None)
+    return place_of_difference(*(reading(text, pieces_of_ids(tokenizer, some)) for some in ids))
 
 
 def _first_difference(one: TokenReading, other: TokenReading) -> int | None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from tokbench import InputError, TokbenchError
 from tokbench.command import load_named
+from tokbench.plugin import Tokenizer
+from tokbench_identity.causes import place_of_ids
 from tokbench_identity.kit import Kit, suspects
 
 _SHOWN: Final = 5
+_CHARACTERS: Final = 40
+_IDS: Final = 8
 _WAIT: Final = 120.0
 
 Encode = Callable[[Sequence[str]], Sequence[Sequence[int]]]
@@ -27,6 +32,18 @@ class ConformFailure(NamedTuple):
     expected: list[int]
     got: list[int]
 
+    def shown(self) -> str:
+        """Return the text and the ids from the first that differs on, each cut where it is long.
+
+        >>> ConformFailure("a" * 99, [1, 2, 3], [1, 3]).shown()
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'… from id 1 on: [2, 3] expected, [3] given"
+        """
+        pairs = zip(self.expected, self.got, strict=False)
+        at = next((k for k, (a, b) in enumerate(pairs) if a != b), min(len(self.expected), len(self.got)))
+        ids = (f"{some[at : at + _IDS]}{'…' if len(some) > at + _IDS else ''}" for some in (self.expected, self.got))
+        more = "…" if len(self.text) > _CHARACTERS else ""
+        return f"{self.text[:_CHARACTERS]!r}{more} from id {at} on: {' expected, '.join(ids)} given"
+
 
 @dataclass(frozen=True)
 class Conformance:
@@ -39,6 +56,8 @@ class Conformance:
     """Wrong versions that give the same ids for every text of the kit."""
     like: tuple[str, ...] = ()
     """If there is none: those that give its ids for most of the failed texts."""
+    cause: str = ""
+    """The likely cause of most failed texts; empty where the right tokenizer cannot be asked."""
 
     @property
     def conforms(self) -> bool:
@@ -52,7 +71,9 @@ class Conformance:
         count = f"It is not {self.name}: {len(self.failed)} of {self.texts} texts have other ids"
         if self.is_:
             return f"{count}. One mistake gives all its ids: {' or '.join(self.is_[:_SHOWN])}."
-        return f"{count}. One mistake gives most of its ids: {self.like[0]}." if self.like else f"{count}."
+        if self.like:
+            return f"{count}. One mistake gives most of its ids: {self.like[0]}."
+        return f"{count}. Likely cause: {self.cause}." if self.cause else f"{count}."
 
 
 def conform(kit: Kit, encode: Encode) -> Conformance:
@@ -73,22 +94,23 @@ def conform(kit: Kit, encode: Encode) -> Conformance:
     failed = tuple(ConformFailure(row.text, row.ids, ids) for row, ids in rows if ids != row.ids)
     if not failed:
         return Conformance(kit.name, len(kit.texts), ())
-    alike = _alike(kit, answers)
+    try:
+        right = load_named(kit.name)
+    except TokbenchError:  # its package is not here: which texts fail is all that is known
+        return Conformance(kit.name, len(kit.texts), failed, tuple(named_by(kit, {row.text for row in failed})))
+    alike = _alike(kit, right, answers)
     most = max(alike.values(), default=0)
     best = tuple(words for words, count in alike.items() if count == most)
+    causes = Counter(place_of_ids(right, row.text, row.expected, row.got).cause for row in failed)
+    [(cause, _)] = causes.most_common(1)
     whole = most == len(kit.texts)
-    return Conformance(kit.name, len(kit.texts), failed, best * whole, best * (not whole and most > 0))
+    return Conformance(kit.name, len(kit.texts), failed, best * whole, best * (not whole and most > 0), cause)
 
 
-def _alike(kit: Kit, answers: Sequence[list[int]]) -> Mapping[str, int]:
+def _alike(kit: Kit, right: Tokenizer, answers: Sequence[list[int]]) -> Mapping[str, int]:
     """Return for how many texts each wrong version gives these ids; only of those that explain a failed one."""
-    try:
-        wrong = suspects(load_named(kit.name)).mutants
-    except TokbenchError:  # its package is not here: which texts fail is all that is known
-        failed = {row.text for row, ids in zip(kit.texts, answers, strict=True) if ids != row.ids}
-        return dict.fromkeys(named_by(kit, failed), len(kit.texts))
     counts = {}
-    for mutant in wrong:
+    for mutant in suspects(right).mutants:
         ids = [mutant.model.encode(row.text) for row in kit.texts]
         if any(a == b != row.ids for a, b, row in zip(ids, answers, kit.texts, strict=True)):
             counts[str(mutant)] = sum(a == b for a, b in zip(ids, answers, strict=True))

@@ -12,8 +12,6 @@ from pathlib import Path
 from tokbench import TokbenchError
 from tokbench.command import load_named, local_names
 from tokbench.plugin import HasTokenBytes
-from tokbench.registry.plugins import load_registry
-from tokbench.registry.tokenizer_names import catalogue
 from tokbench_identity.audit import SIZES
 from tokbench_identity.kit import KITS, Kit, kit_of, make_kit, pack, shipped_names
 
@@ -21,7 +19,7 @@ from tokbench_identity.kit import KITS, Kit, kit_of, make_kit, pack, shipped_nam
 def main(names: list[str]) -> None:
     """Make kits, and keep the others."""
     kits: dict[str, Kit] = {name: kit_of(name) for name in shipped_names()}
-    for name in names or catalogue(load_registry()):
+    for name in names or local_names():
         try:
             kits[name] = make_kit(name, decide=True, earlier=kits.get(name))
         except TokbenchError as error:

@@ -60,5 +60,5 @@ def conform(name: str, command: str | None, other: str | None, write: Path | Non
     else:
         say(answer.sentence())
         for failed in answer.failed[:_SHOWN]:
-            say(f"  {failed.text!r}: {failed.expected} expected, {failed.got} given")
+            say(f"  {failed.shown()}")
     sys.exit(int(not answer.conforms))

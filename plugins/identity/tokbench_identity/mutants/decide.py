@@ -21,7 +21,7 @@ NO_TOKEN: Final = "proved: no token crosses the other cuts"  # noqa: S105 - no p
 SAME_TEXT: Final = "every character is normalized alike, alone and among letters and marks"
 NOT_SHOWN: Final = "not shown by any text of up to 3 kinds of characters, nor by tokens around the place"
 
-_A_SHAPE, _ENCODED, _EVERY, _CHARACTERS, _BESIDE = 2, 2_000, 37, 300, 12
+_A_SHAPE, _ENCODED, _EVERY, _CHARACTERS, _BESIDE, _SHORT = 2, 2_000, 37, 300, 12, 3
 _AROUND: Final = (
     *("{}", " {}", "a{}", "A{}", "1{}", "'{}", ".{}", "\n{}", "é{}", "中{}", "\u0301{}", "\r{}", "\u200b{}"),
     *("{}a", "{}A", "{}1", "{}'s", "{} ", "{}.", "{}\n", "{}É", "{}中", "{}\u0301", "{}/", "{}\r\n", "\t{}", "a{}A"),
@@ -42,6 +42,7 @@ class Decider:
         self.tokenizer, self.model = tokenizer, model
         self._pieces = pieces_of([tokenizer])
         self._found: dict[str, None] = {}
+        self._short: dict[str, list[int]] = {}
 
     def decide(self, mutant: Mutant) -> Decision:
         """Return why no text shows this, or a text that does."""
@@ -52,7 +53,7 @@ class Decider:
         first = _compared(*steps) if steps else None
         if first == ():
             return Decision(SAME_CUTS)
-        if text := self._showing(mutant, self._texts(wrong, first or ())):
+        if text := self._showing(mutant, self._texts(mutant, first or ())):
             return Decision("", text)
         merging = self.model.merging
         last = bool(steps) and wrong.split[:-1] == self.model.split[:-1]
@@ -68,8 +69,16 @@ class Decider:
 
     def shows(self, mutant: Mutant, text: str) -> bool:
         """Tell whether a wrong version has other ids, and the model has the tokenizer's."""
-        ids = self.model.encode(text)
+        ids = self._ids(text)
         return mutant.model.encode(text) != ids and ids == list(map(int, self.tokenizer.encode(text)))
+
+    def _ids(self, text: str) -> list[int]:
+        """Return the right ids; those of short texts are asked for with every wrong version."""
+        if len(text) > _SHORT:
+            return self.model.encode(text)
+        if text not in self._short:
+            self._short[text] = self.model.encode(text)
+        return self._short[text]
 
     def _showing(self, mutant: Mutant, texts: Iterator[str]) -> str:
         text = next((text for text in texts if self.shows(mutant, text)), "")
@@ -102,11 +111,11 @@ class Decider:
         texts = dict.fromkeys(place.format(t) for some in shapes.values() for t in some for place in _AROUND)
         return [(text, self.model.chunks(text)) for text in texts]
 
-    def _texts(self, wrong: StageModel, first: Sequence[str]) -> Iterator[str]:
-        yield from first
+    def _texts(self, mutant: Mutant, first: Sequence[str]) -> Iterator[str]:
+        yield from (*mutant.hints, *first)
         yield from reversed([*self._found])
         yield from over(first[::_EVERY], self._pieces)
-        other = (text for text, chunks in self._around_tokens if wrong.chunks(text) != chunks)
+        other = (text for text, chunks in self._around_tokens if mutant.model.chunks(text) != chunks)
         yield from islice(other, _ENCODED)
 
     def _with_differing(self, right: str, wrong: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, Final, Protocol
 
@@ -13,20 +13,22 @@ import regex
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
 from tokbench_identity.equal.recipe import split_steps
 from tokbench_plugins.bpe import PATTERNS
-from tokbench_plugins.bpe.formats.tiktoken_ranks import KIMI
 
 _BYTES: Final = 256
 _TWO: Final = 2
 _SCRIPTS: Final = "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"
 _LLAMA3: Final = PATTERNS["gpt4"].replace(r"\s*[\r\n]|", r"\s*[\r\n]+|")
 _TEKKEN: Final = PATTERNS["o200k"].replace(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
+_KIMI: Final = r"\p{Han}+|" + regex.sub(
+    r"\[(\\p\{L[ul]\}[^]]*)\]", r"(?:(?!\\p{Han})[\1])", PATTERNS["o200k"].replace(r"[\r\n/]*", r"[\r\n]*")
+)
 _DEEPSEEK: Final = (
     r"[!-/:-~&&[^A-Za-z]][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _SPLITS: Final = (
     (PATTERNS["gpt4"],), (PATTERNS["gpt2"],), (PATTERNS["o200k"],), (_LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}"),),
-    (KIMI,), (_TEKKEN,), (r"\p{N}{1,3}", _SCRIPTS, _DEEPSEEK), (),
+    (_KIMI,), (_TEKKEN,), (r"\p{N}{1,3}", _SCRIPTS, _DEEPSEEK), (),
 )  # fmt: skip
 """Splits that are tried on a tokenizer that does not tell its own."""
 
@@ -55,7 +57,10 @@ class Merges:
     """Chooses among (rank, place, id); the least by default."""
     longest: int = 0
     """Longer chunks, in bytes, are not merged."""
-    made: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    meeting: frozenset[tuple[int, int]] | None = field(default=None, repr=False)
+    """The ids of bytes or characters that are neighbours in some token: no merge crosses other neighbours."""
+    made: dict[str | tuple[int, ...], tuple[int, ...]] = field(default_factory=dict, repr=False)
+    """What was made of chunks, and of parts that no merge leaves."""
 
     def __call__(self, chunk: str, /) -> tuple[int, ...]:
         if chunk not in self.made:
@@ -69,6 +74,22 @@ class Merges:
         ids = [k for unit in (chunk if self.by_character else data) for k in self._unit(unit)]
         if self.longest and len(data) > self.longest:
             return ids
+        return [token for part in self._parts(ids) for token in self._joined(part)]
+
+    def _parts(self, ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        start = 0
+        for at, pair in enumerate(pairwise(ids), 1):
+            if self.meeting is not None and pair not in self.meeting:
+                yield tuple(ids[start:at])
+                start = at
+        yield tuple(ids[start:])
+
+    def _joined(self, part: tuple[int, ...]) -> tuple[int, ...]:
+        if part not in self.made:
+            self.made[part] = tuple(self._merged([*part]))
+        return self.made[part]
+
+    def _merged(self, ids: list[int]) -> list[int]:
         get = self.pairs.get
         while found := [(row[0], at, row[1]) for at, pair in enumerate(pairwise(ids)) if (row := get(pair))]:
             _, at, made = self.choose(found) if self.choose else min(found)
@@ -236,13 +257,25 @@ def _merges(data: Sequence[bytes], listed: Sequence[Sequence[int]]) -> Merges:
             looked_up[token] = ids[token]
     if not by_character:
         single = {byte: [ids[bytes([byte])]] for byte in range(_BYTES) if bytes([byte]) in ids}
-        return Merges(single, pairs, looked_up)
+        return Merges(single, pairs, looked_up, meeting=_meeting(pairs))
     characters = {}
     for k, token in enumerate(data):
         text = token.decode(errors="ignore")
         if len(text) == 1 and text.encode() == token and not first <= k < first + _BYTES:
             characters[text] = [k]
-    return Merges(characters, pairs, looked_up, range(first, first + _BYTES), by_character=True)
+    fallback = range(first, first + _BYTES)
+    return Merges(characters, pairs, looked_up, fallback, by_character=True, meeting=_meeting(pairs))
+
+
+def _meeting(pairs: Mapping[tuple[int, int], tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """Return the ids of bytes or characters that a merge makes neighbours in a token."""
+    parts = {made: pair for pair, (_, made) in pairs.items()}
+
+    @cache
+    def end(token: int, side: int) -> int:
+        return end(parts[token][side], side) if token in parts else token
+
+    return frozenset((end(left, 1), end(right, 0)) for left, right in pairs)
 
 
 def _added(data: Sequence[bytes], merges: Merges, special: set[int]) -> dict[str, int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.plugin import HasSpecialTokens, HasStages, Tokenizer, check_encoded, encode_batch, vocab_size_of
-from tokbench.segmentation.segment import own_bytes
+from tokbench_identity.causes import pieces_of_ids
 from tokbench_identity.pins.cut import form_of, write_cut
 from tokbench_identity.pins.lock import PinnedText, PinnedVocabulary
 
@@ -78,7 +78,8 @@ def pin_texts(documents: Sequence[PlacedText], tokenizer: Tokenizer) -> list[Pin
     """
     arrays = encode_batch(tokenizer, [document.text for document in documents])
     check_encoded(arrays, len(documents), vocab_size_of(tokenizer))
-    pieces = {token: own_bytes(tokenizer, token) for token in np.unique(arrays.ids).tolist()}
+    used = np.unique(arrays.ids).tolist()
+    pieces = dict(zip(used, pieces_of_ids(tokenizer, used), strict=True))
     pinned = []
     for k, (place, text) in enumerate(documents):
         ids = np.ascontiguousarray(arrays.ids[arrays.offsets[k] : arrays.offsets[k + 1]], dtype="<u4")

@@ -76,7 +76,11 @@ def _score(name, room, sample, seed, children):
     mutmut = [sys.executable, "-m", "mutmut"]
     with (work / "run.log").open("w", encoding="utf-8") as log:
         done = subprocess.run(
-            [*mutmut, "run", "--max-children", str(children), *chosen], cwd=work, env=environment, stdout=log, check=False
+            [*mutmut, "run", "--max-children", str(children), *chosen],
+            cwd=work,
+            env=environment,
+            stdout=log,
+            check=False,
         )
     if done.returncode:
         sys.exit(f"{name}: the tests fail without a change; see {work}/run.log")
@@ -86,10 +90,12 @@ def _score(name, room, sample, seed, children):
     for mutant in left:
         shown = subprocess.run([*mutmut, "show", mutant], cwd=work, capture_output=True, check=True, text=True).stdout
         changed = [line for line in shown.splitlines() if line[:1] in "+-" and line[:3] not in {"+++", "---"}]
-        print(f"  {results[mutant]}: {mutant}", *(f"    {line}" for line in changed), sep="\n", flush=True)
+        sys.stdout.write("\n".join([f"  {results[mutant]}: {mutant}", *(f"    {line}" for line in changed), ""]))
     shutil.rmtree(work)
     share = 1 - len(left) / len(chosen)
-    print(f"{share:4.0%} {len(chosen) - len(left):5,} of {len(chosen):5,} of {len(names):5,}  {name}", flush=True)
+    caught = f"{len(chosen) - len(left):5,} of {len(chosen):5,} tried, of {len(names):5,}"
+    sys.stdout.write(f"{share:4.0%} {caught}  {name}\n")
+    sys.stdout.flush()
     return share
 
 

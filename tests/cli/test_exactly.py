@@ -1,6 +1,7 @@
 """Texts of exactly so many tokens, and conversations as they are billed."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from tokbench.cli.main import tokbench as command
 from tokbench.cost.chat import chat_cost, read_conversations
 from tokbench.segmentation.conversations import prompt_tokens
 from tokbench.segmentation.exactly import exactly
+
+pytestmark = pytest.mark.usefixtures("no_process")
+load = cache(tokbench.load)
 
 TALK = [
     {"role": "system", "content": "Be brief."},
@@ -27,7 +31,7 @@ def output(*arguments):
 @pytest.mark.parametrize("name", ["gpt-4o", "llama-3", "utf8_bytes"])
 @pytest.mark.parametrize("text", ["The ferry leaves at 7.45. ", "日本語のテキスト。", "    x = 1\n\n", "👍🏽"])
 def test_a_text_has_exactly_so_many_tokens(name, text):
-    tokenizer = tokbench.load(name)
+    tokenizer = load(name)
     for wanted in (1, 2, 3, 64, 1000):
         made = exactly(lambda text: len(tokenizer.encode(text)), wanted, text)
         assert len(tokenizer.encode(made)) == wanted
@@ -36,7 +40,7 @@ def test_a_text_has_exactly_so_many_tokens(name, text):
 def test_a_template_counts():
     told = output("show", "--exactly", "40", "-t", "gpt-4o", "--template", "own")
     message = [{"role": "user", "content": told.stdout}]
-    assert len(prompt_tokens(tokbench.load("gpt-4o"), "Phi-4", message, reply=True)) == 40
+    assert len(prompt_tokens(load("gpt-4o"), "Phi-4", message, reply=True)) == 40
     assert told.exit_code == 0
 
 
@@ -61,7 +65,7 @@ def test_an_unknown_template_is_refused():
 
 def test_openai_bills_three_tokens_and_a_role():
     """The formula of OpenAI's cookbook: 3 a message, its role and text, and 3 for the reply."""
-    tokenizer = tokbench.load("gpt-4o")
+    tokenizer = load("gpt-4o")
     cost = chat_cost(tokenizer, name="gpt-4o", conversations=[TALK])
     texts = [3 + 1 + len(tokenizer.encode(message["content"])) for message in TALK]
     assert [turn.sent for turn in cost.turns] == [sum(texts[:2]) + 3, sum(texts) + 3]
@@ -82,7 +86,6 @@ def chats(tmp_path, monkeypatch):
     return ["cost", "a.jsonl", "b.json", "--chat", "-t"]
 
 
-@pytest.mark.usefixtures("no_process")
 def test_conversations_by_hand(chats):
     """Mistral's marks are <s>, [INST], [/INST] and, behind a reply, </s>: each one token; é is two bytes and one unit."""
     facts = json.loads(output(*chats, "utf8_bytes,utf16_units", "--template", "Mistral", "--json").stdout)
@@ -107,7 +110,6 @@ def test_conversations_by_hand(chats):
     assert [line.partition(":")[0] for line in shown[4:]] == ["text", "new"]
 
 
-@pytest.mark.usefixtures("no_process")
 def test_a_model_decides_its_template(chats):
     one = output(*chats, "utf8_bytes,gpt-4o", "--json")
     facts = json.loads(one.stdout)

@@ -44,13 +44,15 @@ def _workspace(room):
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, work / name)
     shutil.copytree(work / "plugins" / PLUGINS, work / PLUGINS)
-    project = work / "pyproject.toml"
+    project, changed = work / "pyproject.toml", [file.removeprefix("plugins/") for file in room["files"]]
+    examples = [path.relative_to(work).as_posix() for pattern in changed for path in sorted(work.glob(pattern))]
     settings = {
         "source_paths": ["tokbench", PLUGINS],
-        "only_mutate": [file.removeprefix("plugins/") for file in room["files"]],
+        "only_mutate": changed,
         "also_copy": sorted(path.name for path in work.iterdir() if path.name not in {"tokbench", PLUGINS, "tests"}),
-        "pytest_add_cli_args_test_selection": room["tests"],
-        "pytest_add_cli_args": ["-p", "no:xdist", "-p", "no:cacheprovider"],
+        "pytest_add_cli_args_test_selection": [*room["tests"], *examples],
+        # Each change of a function is a function with the same examples.
+        "pytest_add_cli_args": ["-p", "no:xdist", "-p", "no:cacheprovider", "-k", "not __mutmut_"],
         "process_isolation": "forkserver",
         "timeout_multiplier": 5.0,
         "timeout_constant": 4.0,

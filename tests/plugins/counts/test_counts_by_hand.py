@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,13 @@ from tokbench.text.faults import Faults, Met
 from tokbench_plugins.bpe import PATTERNS
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.counts import facts as counts_facts
+from tokbench_plugins.counts import local
 from tokbench_plugins.counts import merge as merging
+from tokbench_plugins.counts.command import _summary
 from tokbench_plugins.counts.count import Block, BlockCounter, count_partition, count_table, table_of
 from tokbench_plugins.counts.facts import CountFacts, LeftOut, position, read_facts
 from tokbench_plugins.counts.local import Task, _place
-from tokbench_plugins.counts.pieces import Amount, Piece, Reading, _line_starts, pieces
+from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, _line_starts, pieces
 from tokbench_plugins.counts.read import counts_of_groups, read_counts, text_of_tables
 from tokbench_plugins.counts.rows import check_counts, gather, rows_of
 from tokbench_plugins.counts.source import CountsOptions, CountsSource
@@ -379,3 +382,100 @@ def test_what_the_command_prints(tmp_path):
     assert [one["pattern"] for one in two["tables"]] == ["gpt2", "gpt4"]
     with pytest.raises(InputError, match=r"^--pattern: unknown split pattern 'gpt-2'"):
         raise CliRunner().invoke(command, ["count", str(folder), "-o", str(table), "--pattern", "gpt-2"]).exception
+
+
+def test_where_pieces_begin_and_end(tmp_path, monkeypatch):
+    """Cuts are before the second, third and fourth word: at 3, 7 and 11 of 15 bytes; é has two."""
+    monkeypatch.setattr("tokbench_plugins.counts.pieces._PIECE", 4)
+    (tmp_path / "a.txt").write_text("abc def ghi jkl")
+    (tmp_path / "b.txt").write_text("ab\ncdé éf\ngh")
+
+    def read(name, **how):
+        found = []
+        for piece in pieces([tmp_path / name], Reading(GPT4, **how)):
+            reader = PieceReader(piece, Reading(GPT4, **how))
+            blocks = [bytes(block.data[block.offsets[0] : block.offsets[-1]]).decode() for block in reader]
+            found.append(("".join(blocks), reader.amount.bytes, reader.amount.documents))
+        return found
+
+    assert read("a.txt") == [("abc def", 7, 1), (" ghi", 4, 0), (" jkl", 4, 0), ("", 0, 0)]
+    assert read("b.txt") == [("ab\ncdé", 7, 1), (" éf\n", 5, 0), ("", 0, 0), ("gh", 2, 0)]
+    assert read("b.txt", document="line") == [("ab\ncdé éf\n", 12, 2), ("", 0, 0), ("", 0, 0), ("gh", 2, 1)]
+
+
+class Worker:
+    """Finds the path of each piece, and reports its start."""
+
+    def count(self, piece, report):
+        report(piece.start)
+        if piece.path == "bad":
+            raise InputError("bad")
+        return piece.path or None
+
+    def finish(self):
+        return "end"
+
+
+def test_what_a_process_answers(monkeypatch):
+    monkeypatch.setattr(local, "_REPORT_S", -1)
+    ours, theirs = Pipe()
+    for piece in (Piece(0, "a", 5, 9), Piece(1, "", 7, 9), None):
+        ours.send(piece)
+    local._process(Worker, theirs)
+    said = [ours.recv() for _ in range(5)]
+    assert said == [5, (Piece(0, "a", 5, 9), "a"), 7, (Piece(1, "", 7, 9), None), (None, "end")]
+    ours.send(Piece(0, "bad", 1, 2))
+    local._process(Worker, theirs)
+    assert [ours.recv(), str(ours.recv())] == [1, "bad"]
+    monkeypatch.setattr(local, "_REPORT_S", 9)
+    ours.send(Piece(0, "a", 5, 9))
+    ours.send(None)
+    local._process(Worker, theirs)
+    assert ours.recv() == (Piece(0, "a", 5, 9), "a")
+    ours.close()
+    local._process(Worker, theirs)  # whoever asked is gone
+
+
+def test_pieces_are_gone_through_here(monkeypatch):
+    reports = []
+    left = [Piece(0, "a", 0, 10), Piece(1, "", 0, 5), Piece(2, "b", 3, 4)]
+    assert [*local.through(left, Worker, 2, reports.append)] == ["a", "b", "end"]
+    assert reports == [0, 10, 15 + 3]
+
+
+def test_places_of_standard_input(tmp_path, monkeypatch):
+    monkeypatch.setattr("tokbench_plugins.counts.pieces._BLOCK", 8)
+    for before, place in ((b"aa bb\ncc dd\n" * 4 + b"ok ", "9:4"), (b"aaa bbb ccc ddd eee ", "1:21"), (b"", "1:1")):
+        asked = ["count", "-", "-o", str(tmp_path / "out"), "--log", "none"]
+        done = CliRunner().invoke(command, asked, input=before + b"\xff bb\n")
+        assert f":{place}: not UTF-8" in str(done.exception), before
+
+
+def test_what_is_said_of_a_count(tmp_path, capsys):
+    facts = CountFacts(GPT4, 2, 3_000_000)
+    merged = merging.Merged(facts, different=400, pretokens=1000, chunk_bytes=1200, before=(200, 300))
+    counted = local.Counted({tmp_path: merged}, Amount(faults=Faults(met={"bad bytes": Met(2, "a:1", 0)})), 1_500_000)
+    _summary(merged, counted, Path("a b"))
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        "1.5 MB were counted by an earlier call.",
+        "a b: 3.0 MB, 2 documents, 1,000 pre-tokens, 400 different (split gpt4)",
+    ]
+    assert " ".join(said[2:4]).startswith("The last tenth of the text brought 25.0% of them. They grow as text^1.00")
+    assert any("a:1" in line for line in said)
+    assert "--counts 'a b' --vocab-size 32768" in said[-1]
+    large = merged._replace(chunk_bytes=1 << 40, fitting=7, before=(0, 0))
+    _summary(large, None, Path("t"))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"Too large to train on: {1 << 40:,} bytes of pre-tokens. What fits: --add t --min-count 7"
+    ]
+
+
+def test_options_that_are_refused(tmp_path):
+    (tmp_path / "a.conllu").write_text("# text = né\n1\tné\t" + "\t".join("_" * 8) + "\n\n")
+    done = CliRunner().invoke(command, ["count", str(tmp_path), "-o", "x", "--memory", "much"])
+    assert (done.exit_code, "much" in done.stderr) == (2, True)
+    table = tmp_path / "out.counts"
+    asked = ["count", str(tmp_path / "a.conllu"), "-o", str(table), "--group", "{stem}", "--memory", "1GB"]
+    assert CliRunner().invoke(command, [*asked, "--intervals"]).exit_code == 0
+    assert (read_facts(table).groups, read_facts(table).parts) == (("a",), True)

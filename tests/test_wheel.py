@@ -2,14 +2,12 @@
 
 import compileall
 import os
-import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 
 REPOSITORY = Path(__file__).parents[1]
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
@@ -115,101 +113,3 @@ for suite in shipped_suites().values():
     for name, path, outcome in mine:
         assert Path(path) == site / "tokbench" / "configs" / f"{name}.yaml"
         assert outcome in {"[]", "needs data"}, name
-
-
-LIBRARY = """
-import re
-
-from tokbench.plugin import BackendSpec, hookimpl
-
-WORDS = {words!r}
-IDS = {bytes([k]): k for k in range(256)} | {word: 256 + k for k, word in enumerate(WORDS)}
-FIND = re.compile(b"|".join([*WORDS, b"."]), re.DOTALL).findall
-
-
-class Mine:
-    vocab_size = 256 + len(WORDS)
-
-    def encode(self, text, /):
-        return [IDS[each] for each in FIND(text.encode())]
-
-    def decode(self, ids, /):
-        return b"".join(bytes([each]) if each < 256 else WORDS[each - 256] for each in ids).decode(errors="replace")
-
-
-@hookimpl
-def register_backends(register):
-    register(BackendSpec(name="mine", summary="words and bytes", load=lambda options: Mine()))
-"""
-
-
-def blocks(text):
-    """The files of a page, by their name, which is a comment in the first line."""
-    return dict(re.findall(r"^```\w+\n# (\S+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
-
-
-@pytest.fixture
-def library(tmp_path):
-    """The repository of a tokenizer library, set up as the page says; it writes its words, and commits them."""
-    folder = tmp_path / "library"
-    for name, text in blocks((REPOSITORY / "tokbench/comparison/README.md").read_text("utf-8")).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    info = folder / "mine-1.0.dist-info"  # what an editable installation leaves
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[tokbench]\nmine = mine\n", encoding="utf-8")
-    (folder / ".gitignore").write_text("__pycache__\nbefore\nafter\n*.md\n.*cache\n", encoding="utf-8")
-
-    def commit(words):
-        (folder / "mine.py").write_text(LIBRARY.replace("{words!r}", repr(words)), encoding="utf-8")
-        git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for command in ("init -q", "add -A", "commit -qm words"):
-            subprocess.run([*git, *command.split()], cwd=folder, check=True)
-        return subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=folder, text=True).strip()
-
-    return folder, commit
-
-
-def steps(site, folder, base):
-    """Run the steps of the workflow but the installation, and return the exit code of each and what they printed."""
-    programs = folder.parent / "bin"
-    programs.mkdir(exist_ok=True)
-    for name in ("tokbench", "pytest"):
-        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} -m {name} "$@"\n', encoding="utf-8")
-        (programs / name).chmod(0o755)
-    left_out = ("PYTEST", "TOKBENCH_TEST")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
-    environment |= {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": os.pathsep.join(map(str, (folder, site))),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "BASE": base,
-        "GITHUB_STEP_SUMMARY": str(folder.parent / "summary.md"),
-    }
-    workflow = yaml.safe_load((folder / ".github/workflows/tokenizer.yml").read_text("utf-8"))
-    codes, said = {}, ""
-    for step in workflow["jobs"]["gate"]["steps"]:
-        if "run" in step and step["name"] != "install":
-            done = subprocess.run(
-                ["bash", "-e", "-c", step["run"]],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=300,
-            )
-            codes[step["name"]] = done.returncode
-            said += done.stdout + done.stderr
-    return codes, said
-
-
-def test_the_workflow_of_the_page_stops_a_bad_pull_request(site, library):
-    folder, commit = library
-    words = [b" the", b"the", b" of", b" and", b"ing", b"en", b"er", b" de", b"or", b"an", b"    "]
-    base = commit(words)
-    commit(words[:4])
-    codes, said = steps(site, folder, base)
-    assert codes == {"test": 0, "measure": 0, "compare": 1, "show": 0}, said
-    assert "1 of 2 rules are broken." in (folder.parent / "summary.md").read_text("utf-8")

@@ -12,15 +12,25 @@ from test_missing_library import without, without_splintr  # noqa: F401 - fixtur
 
 import tokbench.sources.sample
 from tokbench.cli.main import tokbench as commands
-from tokbench.cost.text_cost import TextCost, _merged
+from tokbench.cost.command import _facts, _show
+from tokbench.cost.sample import Estimate
+from tokbench.cost.text_cost import CostTable, TextCost, _merged, count_tokens
 from tokbench.foundation.errors import InputError
-from tokbench.measuring.round_trip import Loss
+from tokbench.measuring.round_trip import Loss, RoundTrip
 from tokbench.registry.local_names import DOWNLOAD, local_names
 from tokbench.registry.plugins import load_registry
 from tokbench.terminal.number_table import print_numbers
+from tokbench.tokenizers.facts import CAUTION
 
 MINE = "née\n    return 1\n"
 YOURS = "만나서 반가워요\n"
+
+
+@pytest.fixture(autouse=True)
+def here(request):
+    """Work in this process, but for a tokenizer that would end it."""
+    if "faulty" not in request.fixturenames:
+        request.getfixturevalue("no_process")
 
 
 @pytest.fixture
@@ -89,7 +99,80 @@ def test_the_table_is_for_people_and_standard_input_is_read(files):
     assert "--json" in more
 
 
-@pytest.mark.usefixtures("no_process")
+def row(name, *tokens, **more):
+    return TextCost(**{"tokenizer": name, "tokens": tokens, "vocab_size": 1000, "loss": Loss(exact=True), **more})
+
+
+TABLE = CostTable(
+    sizes=(8, 4),
+    costs=[
+        row("a", 2, 2, cautions=("slow",), also=("z",)),
+        row("b", 3, 2, loss=Loss(exact=False, lost=0.0004)),
+        row("c", 1, 1, loss=Loss(exact=False, lost=0.25)),
+        row("d", loss=RoundTrip.UNKNOWN, reason="it crashed"),
+    ],
+    ties=frozenset({"a", "z", "b"}),
+    left_out={"needs more": ["x", "y"], DOWNLOAD: ["w"]},
+    unverified=frozenset({"b"}),
+)
+
+
+def test_facts_of_a_table_by_hand():
+    names = "tokenizer same_ids vocab_size tokens interval bytes_per_token relative tie round_trip characters_lost"
+    rows = [
+        ("a", ["z"], 1000, 4, None, 3.0, 1.0, True, "exact", 0.0, [2, 2], False, "", ["slow"]),
+        ("b", [], 1000, 5, None, 12 / 5, 1.25, True, "lossy, ranked", 0.0004, [3, 2], True, "", []),
+        ("c", [], 1000, 2, None, 6.0, 0.5, False, "lossy", 0.25, [1, 1], False, "", []),
+        ("d", [], 1000, 0, None, None, None, False, "unknown", None, [], False, "it crashed", []),
+    ]
+    keys = [*names.split(), "tokens_of_files", "unverified", "reason", "cautions"]
+    assert _facts(("p", "q"), TABLE) == {
+        "files": [{"file": "p", "bytes": 8}, {"file": "q", "bytes": 4}],
+        "reference": "a",
+        "tokenizers": [dict(zip(keys, values, strict=True)) for values in rows],
+        "missing": [{"reason": "needs more", "names": ["x", "y"]}, {"reason": DOWNLOAD, "names": ["w"]}],
+    }
+
+
+def test_a_table_shown_by_hand(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    _show(("p", "q"), TABLE)
+    shown = capsys.readouterr()
+    title, _, *lines = (" ".join(line.split()) for line in shown.out.splitlines())
+    assert title == "12 bytes in 2 files; 1.00 is a"
+    assert lines[:3] == [
+        "a (tie; also z) 1,000 4 3.00 1.00 0",
+        "b (unverified; tie) 1,000 5 2.40 1.25 0.04%§",
+        "c 1,000 2 6.00 0.50 25%‡",
+    ]
+    assert [line[0] for line in lines[3:]] == ["§", "‡", "t"]
+    assert shown.err.splitlines() == ["a: slow", "d: it crashed", "left out: x, y: needs more"]
+    alone = row("a", 2, 3, also=("z",), estimate=Estimate(500.4, 450.0, 550.4))
+    _show(("0",), CostTable(sizes=(8,), costs=[alone], ties=frozenset({"a", "z"})))
+    title, _, line = (" ".join(line.split()) for line in capsys.readouterr().out.splitlines())
+    assert title == "8 bytes in 1 block; 1.00 is a"
+    assert line == "a (also z) 1,000 500 ± 10.0% 1.60 1.00 0"
+    _show(("p",), replace(TABLE, costs=TABLE.costs[3:], left_out={}))
+    assert capsys.readouterr() == ("", "d: it crashed\n")
+
+
+def test_cautions_of_a_tokenizer_are_its_notes():
+    class Noted:
+        vocab_size = 9
+        notes = (f"{CAUTION}ids of another", "an engine")
+
+        def encode(self, text):
+            return [1] * len(text)
+
+        def decode(self, ids):
+            return "x" * len(ids)
+
+    cost = count_tokens(Noted(), ["xx", "", "xxx"], [1, 3])
+    assert (cost.tokens, cost.vocab_size, cost.loss.exact) == ((2, 3), 9, True)
+    assert cost.cautions == Noted.notes[:1]
+    assert cost.ids == count_tokens(Noted(), ["x", "xxxx"], [1, 2]).ids != count_tokens(Noted(), ["x"], [1]).ids
+
+
 @pytest.mark.parametrize(
     ("names", "reference", "order", "base"),
     [
@@ -124,7 +207,13 @@ def test_what_loses_text_is_last_and_not_the_measure(install, tmp_path, names, r
 )
 def test_equal_ids_losses_and_near_sizes_share_a_row(change, rows):
     one = TextCost(tokenizer="a", tokens=(4,), vocab_size=1000, ids="same", loss=Loss(exact=True))
-    assert len(_merged([one, replace(one, tokenizer="b", **change)])) == rows
+    merged = _merged([one, replace(one, tokenizer="b", cautions=("slow",), **change)])
+    assert (len(merged), merged[0].also, merged[0].cautions) == (
+        rows,
+        *((("b",), ("b: slow",)) if rows == 1 else ((), ())),
+    )
+    three = _merged([one, *(replace(one, tokenizer=name, cautions=(name * 2,)) for name in "bc")])
+    assert [(row.also, row.cautions) for row in three] == [(("b", "c"), ("b: bb", "c: cc"))]
     unknown = replace(one, ids="")  # of one that only counts
     assert len(_merged([unknown, replace(unknown, tokenizer="b")])) == 2
 
@@ -253,7 +342,6 @@ def test_no_line_that_is_piped_ends_in_spaces(monkeypatch, write_config, command
     assert len(outcome.stdout.splitlines()) > 1
 
 
-@pytest.mark.usefixtures("no_process")
 @pytest.mark.parametrize(
     ("texts", "order", "ties"),
     [

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import random
+import re
 import shutil
 import sysconfig
 from functools import cache
@@ -16,7 +17,17 @@ from click.testing import CliRunner
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.command import texts_by_group
-from tokbench.cost.sample import CorpusSample, Stratum, TextBlock, draw, drawn, files_of, places_of_blocks
+from tokbench.cost.sample import (
+    CorpusFile,
+    CorpusSample,
+    Stratum,
+    TextBlock,
+    _strata,
+    draw,
+    drawn,
+    files_of,
+    places_of_blocks,
+)
 from tokbench.statistics.jackknife import student_t
 from tokbench.text.cuts import reading
 from tokbench.text.find import find_texts
@@ -97,6 +108,90 @@ def test_an_estimate_by_hand():
     assert found.tokens == 12
     error = 12 / 3 * math.sqrt((1 - 2 / 4) * 2 / 2)
     assert found.high - found.tokens == pytest.approx(student_t(1) * error)
+    whole = Stratum(5, 1, [TextBlock(5, [])])
+    assert CorpusSample([whole, stratum, whole]).estimate([7, 3, 3, 8]) == pytest.approx(
+        (27, 27 - student_t(1) * error, 27 + student_t(1) * error)
+    )
+    assert CorpusSample([whole]).estimate([7]) == (7, 7, 7)
+
+
+def test_degrees_of_freedom_of_two_strata():
+    """Residuals 1, 0, -1 of equal blocks: the variance is 1; 9 bytes of blocks of 3, 3 of 6 drawn: 9/3² · ½ · 1/3."""
+    three = Stratum(9, 6, [TextBlock(3, [])] * 3)
+    two = Stratum(8, 4, [TextBlock(2, []), TextBlock(4, [])])
+    a, b = 3**2 * (1 - 3 / 6) * 1 / 3, (8 / 3) ** 2 * (1 - 2 / 4) * 2 / 2
+    freedom = (a + b) ** 2 / (a**2 / 2 + b**2 / 1)
+    found = CorpusSample([three, two]).estimate([4, 3, 2, 3, 3])
+    assert found == pytest.approx((17, *(17 + sign * student_t(freedom) * math.sqrt(a + b) for sign in (-1, 1))))
+
+
+@pytest.mark.parametrize(
+    ("share", "strata"),
+    [
+        (0.3, ["a/x.txt", "a/y.txt", "b/z.txt"]),
+        (0.29, ["a/*.txt", "b/*.txt"]),
+        (0.2, ["a/*.txt", "b/*.txt"]),
+        (0.19, ["*.txt"]),
+    ],
+)
+def test_strata_have_three_blocks_each(share, strata):
+    files = [
+        CorpusFile(Path(name), (name, f"{name[0]}/*.txt", "*.txt"), 90, 0, 10)
+        for name in ("a/x.txt", "a/y.txt", "b/z.txt")
+    ]
+    assert list(_strata(files, share)) == strata
+
+
+def test_kinds_and_sizes_of_files(tmp_path):
+    (tmp_path / "in/fi/deep").mkdir(parents=True)
+    (tmp_path / "in/fi/deep/a.txt").write_text("abc\n")
+    (tmp_path / "in/rows.jsonl").write_bytes(b'{"text": "a"}\n{"text": "' + b"b" * 14 + b'"}\n')
+    (tmp_path / "in/LICENSE").write_text("x")
+    (tmp_path / "in/empty.jsonl").write_bytes(gzip.compress(b""))
+    found = find_texts([str(tmp_path / "in")])
+    files = {file.kinds: (file.size, file.row, file.data) for file in files_of(found)}
+    assert files == {
+        ("fi/deep/a.txt", "fi/*.txt", "*.txt"): (4, 0, None),
+        ("rows.jsonl", "*.jsonl", "*.jsonl"): (41, (13**2 + 26**2) // 39, None),
+    }
+    assert "empty.jsonl: empty" in " ".join(found.notes())
+    alone = files_of(find_texts([str(tmp_path / "in" / name) for name in ("fi/deep/a.txt", "LICENSE")]))
+    assert [file.kinds for file in alone] == [("a.txt", "*.txt", "*.txt"), ("LICENSE", "*", "*")]
+
+
+@pytest.mark.usefixtures("no_process")
+def test_standard_input_is_sampled():
+    text = "one line\n" * 100
+    facts = json.loads(
+        CliRunner().invoke(command, ["cost", "--sample", "100%", "-t", "utf8_bytes", "--json"], input=text).stdout
+    )
+    assert (facts["bytes"], facts["read"], facts["tokenizers"][0]["interval"]) == (900, 900, [900, 900])
+
+
+def test_files_with_a_fault_are_left_out_of_a_sample(tmp_path):
+    (tmp_path / "good.txt").write_text("good\n")
+    (tmp_path / "bad.txt").write_bytes(b"a\n\xff\n")
+    (tmp_path / "rows.jsonl").write_text('{"text": "é"}\n\n{"text": 3}\n')
+    found = draw([str(tmp_path)], 1)
+    assert [[block.texts for block in stratum.drawn] for stratum in found.strata] == [[["good\n"]]]
+    notes = " ".join(found.left_out)
+    assert "bad.txt: not UTF-8" in notes
+    assert "rows.jsonl: field 'text'" in notes
+    (tmp_path / "good.txt").unlink()
+    with pytest.raises(tokbench.InputError, match=re.escape(str(tmp_path))):
+        draw([str(tmp_path)], 1)
+    for share in (0, 1.01, -1):
+        with pytest.raises(tokbench.InputError, match=f"{share:.2%}"):
+            draw([str(tmp_path)], share)
+
+
+def test_blocks_of_a_sample(tmp_path):
+    """400 blocks where that gives a kilobyte to 64 kB each; at least 40 blocks."""
+    path = tmp_path / "a.txt"
+    path.write_text(("x" * 99 + "\n") * 8192)  # 800 kB
+    for share, blocks, drawn_ in [(0.5, 800, 400), (0.01, 800, 40), (1, 1, 1)]:
+        [stratum] = draw([str(path)], share).strata
+        assert (stratum.n_bytes, stratum.blocks, len(stratum.drawn)) == (819_200, blocks, drawn_)
 
 
 def test_rows_count_the_tokens_of_their_field(tmp_path):

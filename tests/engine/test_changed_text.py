@@ -12,7 +12,7 @@ def test_what_is_measured_is_what_was_read(write_config, faulty, tmp_path, monke
     (tmp_path / "c.txt").write_text(lines, encoding="utf-8")
     monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}={how}")
     tokenizers = "  changes: {backend: changes_text}\n  good: {backend: utf8_bytes}\n"
-    tokenizers += "  on-c: {backend: regex_bpe, train: {corpus: c, vocab_size: 260}}"
+    tokenizers += "  on-c: {backend: naive_bpe, engine: python, train: {corpus: c, vocab_size: 260}}"
     metrics = "[compression, {speed: {rounds: 3, min_time: 0.00001}}]"
     path = write_config("  c: {source: text, path: c.txt, document: line}", tokenizers, metrics)
     results = tokbench.run(path, tmp_path / "out", workers=0)  # tokenizers are loaded when the text was read

@@ -39,6 +39,7 @@ def install(folder):
     points = "[tokbench]\nhostile = hostile_plugin\n[tokbench.commands]\nhostile = hostile_command:hostile\n"
     (info / "entry_points.txt").write_text(points, encoding="utf-8")
     (folder / "full.yaml").write_text(CONFIG, encoding="utf-8")
+    (folder / "hang.yaml").write_text(CONFIG.replace("step: 15", "step: 6"), encoding="utf-8")
     (folder / "plain.yaml").write_text(PLAIN, encoding="utf-8")
     path = os.pathsep.join([str(folder / "site"), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     plugins = "baselines,corpora,metrics,reports,hostile"
@@ -66,8 +67,8 @@ def wrong(folder, environment, what, place):
     fault = f"{what} at {place}"
     if place == "command":
         return _wrong_command(folder, environment, what, fault)
-    output = folder / f"{what}-{place}"
-    code, said = start(folder, environment, fault, "run", "full.yaml", "-o", str(output), "-w", "1", "--log", "none")
+    output, config = folder / f"{what}-{place}", "hang.yaml" if what == "hang" else "full.yaml"
+    code, said = start(folder, environment, fault, "run", config, "-o", str(output), "-w", "1", "--log", "none")
     if "Traceback" in said:
         return f"a traceback: {said[-300:]}"
     if code == 2 and place in BEFORE:

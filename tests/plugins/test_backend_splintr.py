@@ -28,6 +28,7 @@ def test_every_vocabulary_of_the_library_is_listed():
     assert set(NAMES) <= set(spellings)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES[::4])
 def test_special_tokens_are_neither_added_nor_recognised(name):

@@ -208,7 +208,8 @@ def check(door, name, folder):
     path.write_bytes(data)
     if isinstance(expected, int) and name in LINES.get(door, ()):
         return
-    for place in (path, path.parent):
+    places = (path.parent,) if door == "train" else (path, path.parent)  # a training is compared on 2,000 texts
+    for place in places:
         found = outcome(door, place)
         if isinstance(expected, int):
             assert found == expected, (door, place, found)

@@ -67,12 +67,14 @@ def test_unknown_tokens_have_no_bytes(data):
     assert table.sizes[table.unknown] == 0
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt-2", "gpt-4o", "llama-3", "kimi-k2", "deepseek-v3", "whisper-3"])
 def test_lossless_vocabularies_are_exact_on_the_sample(name, tiktoken_files):
     assert byte_table(name).exact
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama-2", "gemma-3", "mistral-7b-v1", "qwen-3", "modernbert"])
 def test_normalizing_vocabularies_differ_where_they_normalize(name):

@@ -137,6 +137,7 @@ def pud(data):
 SIZES = (0, 25_000)
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "gpt4")])
 def test_published_encodings(data, monkeypatch, pud, name, pattern):
@@ -159,6 +160,7 @@ def test_published_pipelines(data, pud):
     equals_cut(tokbench.load("huggingface", path=str(path)), cut_json(path), pud, (0, 20_000))
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SPLITS)
 def test_vocabularies_of_splintr(pud, name):

@@ -26,6 +26,7 @@ def test_proved_names_differ_on_no_text():
     assert {row["name"] for row in rows()} - set(SOURCES) == UNVERIFIED == unverified(load_registry())
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.usefixtures("tiktoken_files", "data")
 @pytest.mark.parametrize("name", ["llama-3", "mistral-7b-v3"])  # tests of their backends compare the others

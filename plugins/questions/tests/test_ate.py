@@ -149,6 +149,7 @@ def test_vocabulary_without_merges_of_bytes_is_refused(model: str, reason: str) 
         ate(tokenizer, {"a": ["b"] * 9})
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.skipif("TOKBENCH_TEST_DATA" not in os.environ, reason="needs NTREX and PUD")
 @pytest.mark.parametrize("seed", [0, 3])

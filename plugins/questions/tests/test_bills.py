@@ -45,6 +45,7 @@ def test_a_crash_ends_no_bill():
         bills(cells, {"m": "CrashesInEncode"}, candidates=[])
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("change", "applied"),
     [

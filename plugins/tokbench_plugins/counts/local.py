@@ -202,10 +202,10 @@ def _process(make: Callable[[], PieceWorker[_Found]], line: Connection) -> None:
         while (asked := line.recv()) is not None:
             line.send(_Answer(asked, counter.count(asked, report)))
         line.send(_Answer(None, counter.finish()))
+    except (EOFError, ConnectionError, KeyboardInterrupt):  # whoever asked has ended
+        pass
     except (plugin.InputError, plugin.BackendUnavailable, OSError) as error:
         line.send(error)
-    except (EOFError, KeyboardInterrupt):
-        pass
 
 
 class _Journal:

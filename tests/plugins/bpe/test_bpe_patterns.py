@@ -19,6 +19,7 @@ import tokbench
 import tokbench_plugins.bpe
 from tokbench.registry.plugins import load_registry
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Splitter, patterns, resolve_pattern, train
+from tokbench_plugins.bpe.formats.tiktoken_ranks import _PUBLISHED
 from tokbench_plugins.bpe.patterns import PUBLISHED
 from tokbench_plugins.bpe.special import NO_SPECIAL, SPECIAL_SETS, SpecialTokens
 
@@ -32,9 +33,61 @@ def test_named_patterns_cut_as_regex_does(name, text):
     assert "".join(chunks) == text
 
 
-def test_o200k_is_the_published_pattern(monkeypatch):
-    monkeypatch.setattr(tiktoken_ext.openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
-    assert PATTERNS["o200k"] == tiktoken_ext.openai_public.o200k_base()["pat_str"]
+@pytest.mark.parametrize("name", ["r50k_base", "p50k_base", "cl100k_base", "o200k_base"])
+def test_hashes_and_splits_are_those_of_openai(monkeypatch, name):
+    monkeypatch.setattr(tiktoken_ext.openai_public, "load_tiktoken_bpe", lambda _, expected_hash: expected_hash)
+    facts = getattr(tiktoken_ext.openai_public, name)()
+    assert PATTERNS[_PUBLISHED[facts["mergeable_ranks"]]] == patterns.as_named(facts["pat_str"])
+
+
+MIXED = "WHO'S 12345 myVar's 漢字a!\n/"
+CHUNKS = {
+    "gpt2": ["WHO", "'", "S", " 12345", " myVar", "'s", " 漢字a", "!", "\n", "/"],
+    "gpt4": ["WHO", "'S", " ", "123", "45", " myVar", "'s", " 漢字a", "!\n", "/"],
+    "o200k": ["WHO'S", " ", "123", "45", " my", "Var's", " 漢字a", "!\n/"],
+    "kimi": ["WHO'S", " ", "123", "45", " my", "Var's", " ", "漢字", "a", "!\n", "/"],
+}
+
+
+@pytest.mark.parametrize(
+    ("begin", "split"),
+    [
+        ("306cd27f03c1", "gpt2"),  # r50k_base
+        ("94b5ca7dff4d", "gpt2"),  # p50k_base
+        ("223921b76ee9", "gpt4"),  # cl100k_base
+        ("446a9538cb6c", "o200k"),  # o200k_base
+        ("82e9d31979e9", "gpt4"),  # Llama 3
+        ("b6c497a7469b", "kimi"),
+        ("d0bdbaf59b07", "o200k"),  # Llama 4
+    ],
+)
+def test_published_files_have_their_split(begin, split):
+    [pattern] = [pattern for sha256, pattern in _PUBLISHED.items() if sha256.startswith(begin)]
+    assert Splitter(pattern)(MIXED) == CHUNKS[split]
+    assert len(_PUBLISHED) == 7
+
+
+@pytest.mark.parametrize(
+    ("names", "split"),
+    [
+        ("whisper_v1 whisper_v2 whisper_v3", "gpt2"),
+        ("cl100k_base llama3 phi4", "gpt4"),
+        ("gpt-oss o200k_base", "o200k"),
+        ("kimi_k2 kimi_k3", "kimi"),
+        ("qwen3 deepseek_v3 glm4 olmo2 modernbert", None),  # pieces are looked for before
+        ("gemma3 llama2 mistral_v3", None),
+    ],
+)
+def test_vocabularies_of_splintr_have_their_split(names, split):
+    pytest.importorskip("splintr")
+    for name in names.split():
+        pattern = tokbench.load("splintr", vocabulary=name).split
+        assert pattern is None if split is None else Splitter(pattern)(MIXED) == CHUNKS[split]
+
+
+@given(pattern=st.sampled_from([*patterns._AS_NAMED]), text=TEXT)
+def test_other_spellings_cut_as_the_named_split(pattern, text):
+    assert Splitter(pattern)(text) == Splitter(patterns.as_named(pattern))(text)
 
 
 KANA = st.text(

@@ -22,7 +22,7 @@ from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError
 from tokbench_plugins.counts import merge, read
 from tokbench_plugins.counts.count import count_table, table_of
-from tokbench_plugins.counts.facts import PARTS, SEAL, named_span, part_of, read_facts, sha256_of
+from tokbench_plugins.counts.facts import SEAL, named_span, read_facts, sha256_of
 from tokbench_plugins.counts.merge import add_tables
 from tokbench_plugins.counts.read import read_counts
 
@@ -133,12 +133,6 @@ def test_what_is_too_large_to_train_on(tmp_path, monkeypatch):
     assert read_counts(tmp_path / "small", "first", tmp_path).counts.tolist() == [3, 2]
 
 
-@pytest.mark.parametrize("numbers", [[-1], [1 << 60], 1 << 33])
-def test_numbers_out_of_range(numbers):
-    with pytest.raises(InputError, match="number"):
-        count_table(["a"], numbers)
-
-
 def test_counts_of_another_program(tmp_path):
     documents = texts(20, 200, seed=7)
     wanted = expected(documents, "gpt4")
@@ -178,19 +172,6 @@ def test_rare_chunks_are_left_out_by_their_sum(tmp_path):
     left = result.merged.facts.left_out
     assert (left.below, left.different, left.pretokens, left.bytes) == (2, 2, 2, 4)
     assert read_facts(tmp_path / "in.counts").left_out == left
-
-
-def test_other_splits_are_refused_by_name(tmp_path):
-    for name in ("gpt2", "gpt4"):
-        pq.write_table(count_table(["a"], [0], pattern=name), tmp_path / name)
-    with pytest.raises(InputError, match=r"gpt2 and gpt4"):
-        add_tables([tmp_path / "gpt2", tmp_path / "gpt4"], tmp_path / "out", MEMORY)
-
-
-def test_part_of_takes_turns():
-    import numpy as np
-
-    assert set(part_of(np.arange(0, 64 << 20, 1 << 20))) == set(range(PARTS))
 
 
 @pytest.mark.parametrize("damage", ["cut", "other", "column"])

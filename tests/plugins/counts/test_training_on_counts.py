@@ -43,7 +43,7 @@ def parts_of(documents, pattern, folder, seed):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_merges_are_those_of_the_text(tmp_path, pattern, seed):
     documents = corpus(seed)
     table = tmp_path / "all.counts"

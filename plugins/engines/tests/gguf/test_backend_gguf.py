@@ -88,12 +88,19 @@ def test_byte_level_bpe_has_our_ids(tmp_path):
         ("deepseek-v3", "1234\u4e00.a", ["123", "4", "\u4e00", ".a"]),
         ("qwen35", "1e\u0301te\u0301'Re", ["1", "e\u0301te\u0301", "'Re"]),
         ("qwen2", "e\u0301 'Re", ["e", "\u0301", " '", "Re"]),
+        ("gpt-2", "O'S 123 myVar!\n/", ["O", "'", "S", " 123", " myVar", "!", "\n", "/"]),
+        ("dbrx", "O'S 1234 myVar!\n/", ["O", "'S", " ", "123", "4", " myVar", "!\n", "/"]),
+        ("llama-bpe", "O'S 1234 myVar!\n/", ["O", "'S", " ", "123", "4", " myVar", "!\n", "/"]),
+        ("gpt-4o", "O'S 1234 myVar's!\n/", ["O'S", " ", "123", "4", " my", "Var's", "!\n/"]),
+        ("llama4", "O'S 1234 myVar's!\n/", ["O'S", " ", "123", "4", " my", "Var's", "!\n/"]),
+        ("tekken", "O'S 12 myVar's!\n/", ["O", "'S", " ", "1", "2", " my", "Var", "'s", "!\n/"]),
     ],
 )
 def test_chunks_of_a_split_are_those_of_llama_cpp(name, text, chunks):
     split = splits.split_of(name)
     last = Splitter(split.pattern)
     assert [chunk for piece in split.pieces(text) for chunk in last(piece)] == chunks
+    assert split.whole_chunks == (name in {"llama-bpe", "tekken"})
 
 
 def test_tokens_that_no_merge_builds_are_whole_chunks_where_llama_cpp_ignores_merges(tmp_path):

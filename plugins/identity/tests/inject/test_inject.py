@@ -324,6 +324,7 @@ def test_verdict_agrees_with_trying_all(steps: list[str], asked: str, around: tu
     assert found.verdict != "safe" or not forged
 
 
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _WEAK)
 def test_transformers_renders_the_same_forgery(name: str) -> None:

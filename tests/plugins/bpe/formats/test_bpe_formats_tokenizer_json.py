@@ -143,6 +143,31 @@ BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
         (changed("added_tokens", 0, "special", to=False), r"added_tokens\[0\], '<\|im_start\|>', is cut out"),
         (changed("added_tokens", 0, "id", to=97), r"special token '<\|im_start\|>' has id 97, the id of b'a'"),
         (changed("added_tokens", 0, "content", to="a"), r"gives 'a' id \d+, model.vocab gives it 97"),
+        (changed("added_tokens", 0, to={"content": 1, "id": 1}), r"added_tokens\[0\] is .*, not a token and its id"),
+        (changed("model", "type", to="Unigram"), "its model is Unigram; only byte-level BPE is read"),
+        (lambda c: (c["model"].pop("type"), c["model"].pop("merges")), "of an unnamed kind without merges"),
+        (changed("model", "dropout", to=0.1), "dropout makes its ids random"),
+        (changed("model", "continuing_subword_prefix", to="##"), "continuing_subword_prefix is '##'"),
+        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix is '</w>'"),
+        (changed("model", "vocab", to=[]), "model.vocab is not an object"),
+        (changed("model", "vocab", "a", to=True), r"model.vocab\['a'\] is True, not an id"),
+        (changed("model", "vocab", "a", to=-1), "the id of 'a' is -1, not between 0 and 9999999"),
+        (changed("model", "vocab", "a", to=10**7), "is 10000000, not between"),
+        (changed("model", "merges", to={}), "model.merges is not a list"),
+        (changed("model", "merges", 3, to="a b c"), r"model.merges\[3\] is 'a b c', not two tokens"),
+        (changed("model", "merges", 3, to=["a", 1]), r"model.merges\[3\] is \['a', 1\], not two tokens"),
+        (changed("normalizer", to={"type": "NFC"}), "normalizer 'NFC' changes the text"),
+        (changed("normalizer", to="x"), "normalizer 'x' changes the text"),
+        (changed("decoder", to={"type": "Fuse"}), "decoder 'Fuse': its tokens"),
+        (changed("decoder", to="x"), "decoder 'x': its tokens"),
+        (changed("pre_tokenizer", to=None), "pre_tokenizer is nothing; only"),
+        (changed("pre_tokenizer", to="x"), "pre_tokenizer is 'x'"),
+        (changed("pre_tokenizer", to={"type": "Whitespace"}), "pre_tokenizer is Whitespace; only"),
+        (changed("pre_tokenizer", to={"type": "ByteLevel"}), "puts a space before every text"),
+        (changed(*BYTE_LEVEL, "add_prefix_space", to=True), "puts a space before every text"),
+        (changed(*SPLIT, "behavior", to="Removed"), "behavior 'Removed', invert False"),
+        (changed(*SPLIT, "invert", to=True), "behavior 'Isolated', invert True"),
+        (changed(*SPLIT, "pattern", to={"String": " "}), "which is not a regular expression"),
     ],
 )
 def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, tmp_path):
@@ -153,3 +178,68 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, t
     with pytest.raises(tokbench.BackendError, match=reason) as caught:
         read_tokenizer_json(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def as_strings(content):
+    content["model"]["merges"] = [" ".join(merge) for merge in content["model"]["merges"]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed("normalizer", to={"type": "Sequence", "normalizers": []}),
+        changed("decoder", to=None),
+        changed("model", "ignore_merges", to=None),
+        lambda content: content["model"].pop("type"),
+        lambda content: content["pre_tokenizer"]["pretokenizers"][0].pop("invert"),
+        lambda content: content.update(pre_tokenizer={"type": "Sequence", "pretokenizers": [content["pre_tokenizer"]]}),
+        as_strings,
+    ],
+)
+def test_other_spellings_are_the_same(change, tmp_path):
+    content = json.loads(json.dumps(tokenizer_json(trained("gpt4"))))
+    change(content)
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    same(read_tokenizer_json(path), trained("gpt4"))
+    assert read_tokenizer_json(path).notes == ()
+
+
+def test_what_is_left_out_is_noted(tmp_path):
+    content = json.loads(json.dumps(tokenizer_json(trained("gpt4"))))
+    content |= {"post_processor": {"type": "BertProcessing"}, "truncation": {"max_length": 9}, "padding": {"x": 1}}
+    first, *_ = content["added_tokens"]
+    first |= {"lstrip": True, "single_word": True}
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    assert read_tokenizer_json(tmp_path / "x.json").notes == (
+        "the tokens that BertProcessing puts around a text are left out",
+        "truncation is left out",
+        "padding is left out",
+        f"special token {first['content']!r} is recognised without its lstrip and single_word",
+    )
+
+
+def test_a_file_by_hand():
+    letters = tuple(bytes([byte]) for byte in range(256))
+    vocabulary = Vocabulary((*letters, b"ab"), tuple(range(256)), ((97, 98, 256),))
+    content = tokenizer_json(Parts(vocabulary, r"[a-z]+|[^a-z]", SpecialTokens({"<s>": 257})))
+    vocab = content["model"].pop("vocab")
+    assert (vocab["a"], vocab["ab"], vocab["Ġ"], len(vocab)) == (97, 256, 32, 257)
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    split = {"type": "Split", "pattern": {"Regex": "[a-z]+|[^a-z]"}, "behavior": "Isolated", "invert": False}
+    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    assert content == {
+        "version": "1.0",
+        **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor")),
+        "added_tokens": [{"id": 257, "content": "<s>", **switches, "special": True}],
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, level]},
+        "decoder": level,
+        "model": {
+            "type": "BPE",
+            **dict.fromkeys(("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix")),
+            **dict.fromkeys(("fuse_unk", "byte_fallback", "ignore_merges"), False),
+            "merges": [("a", "b")],
+        },
+    }
+    assert tokenizer_json(Parts(vocabulary, None))["pre_tokenizer"] == level
+    assert tokenizer_json(Parts(vocabulary, "gpt2"))["pre_tokenizer"] == level | {"use_regex": True}

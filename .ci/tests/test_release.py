@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 import tokbench
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github"
 KINDS = {
     "workflows/*.yml": "vendor.github-workflows",
@@ -77,9 +77,6 @@ def test_the_message_about_a_missing_extra_works_where_no_index_has_tokbench():
 
 NOT_IN_DEV = {"cloud", "icu"}
 """Extras that the development installation leaves out: one needs a compiler, the other accounts."""
-
-if not FOLDER.is_dir():
-    pytest.skip("the files of the repository are not here", allow_module_level=True)
 
 PROJECTS = [
     tomllib.loads(path.read_text(encoding="utf-8"))["project"]

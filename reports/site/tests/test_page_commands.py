@@ -91,7 +91,12 @@ SPANS = {
     )
     if not page.startswith(".github/changes")
 }
-"""Commands inside of sentences."""
+SPANS |= {
+    line
+    for text in PAGES.values()
+    for line in re.findall(r"^ +(?:- run: |run: )?(tokbench (?:run|compare) .*)$", text, re.MULTILINE)
+}
+"""Commands inside of sentences, and of workflows."""
 
 
 WENT = {

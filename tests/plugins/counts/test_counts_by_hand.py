@@ -1,0 +1,481 @@
+"""Tables of counts by hand: places and spans, what adding joins or refuses, rows, and what the command prints."""
+
+import json
+from dataclasses import replace
+from multiprocessing import Pipe
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from count_tables import MEMORY, write
+
+pytest.importorskip("numba")
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tokbench.cli.main import tokbench as command
+from tokbench.foundation.errors import InputError
+from tokbench.text.faults import Faults, Met
+from tokbench_plugins.bpe import PATTERNS
+from tokbench_plugins.bpe.compiled.count import Counts
+from tokbench_plugins.counts import facts as counts_facts
+from tokbench_plugins.counts import local
+from tokbench_plugins.counts import merge as merging
+from tokbench_plugins.counts.command import _summary
+from tokbench_plugins.counts.count import Block, BlockCounter, count_partition, count_table, table_of
+from tokbench_plugins.counts.facts import CountFacts, LeftOut, position, read_facts
+from tokbench_plugins.counts.local import Task, _place
+from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, _line_starts, pieces
+from tokbench_plugins.counts.read import counts_of_groups, read_counts, text_of_tables
+from tokbench_plugins.counts.rows import check_counts, gather, rows_of
+from tokbench_plugins.counts.source import CountsOptions, CountsSource
+
+FILE, DOCUMENT, MB = 1 << 40, 257 << 20, 1 << 20
+GPT4 = PATTERNS["gpt4"]
+
+
+@pytest.mark.parametrize(
+    ("number", "size", "place"),
+    [
+        (counts_facts.part_position, FILE, 3),
+        (counts_facts.document_position, DOCUMENT, 3),
+    ],
+)
+def test_places_of_numbers(number, size, place):
+    most = (1 << 63) // size - 1
+    assert (number(0), number(place), number(most)) == (0, place * size, most * size)
+    for wrong in (-1, most + 1):
+        with pytest.raises(InputError, match=rf"number {wrong:,} is not within 0 and {most:,}"):
+            number(wrong)
+
+
+def test_spans_by_hand():
+    assert counts_facts.span_of_part(2 * FILE) == (2 * FILE, 3 * FILE)
+    spans = counts_facts.spans_of_documents([3, 4, 5, 9])
+    assert spans == ((3 * DOCUMENT, 6 * DOCUMENT), (9 * DOCUMENT, 10 * DOCUMENT))
+    assert counts_facts.spans_of_documents([]) == ()
+    assert len(counts_facts.spans_of_documents(range(0, 1998, 2))) == 999
+    assert len(counts_facts.spans_of_documents(range(0, 2000, 2))) == 1000
+    assert counts_facts.spans_of_documents(range(0, 2002, 2)) == ()
+    assert counts_facts.joined_spans([(4, 6), (0, 2), (2, 3), (7, 8)]) == ((0, 3), (4, 6), (7, 8))
+    made = CountFacts("x", spans=((0, FILE), (2 * FILE, 3 * FILE), (3 * FILE, 4 * FILE), (9 * FILE + 1, 9 * FILE + 2)))
+    assert made.gaps == ((FILE, 2 * FILE), (3 * FILE, 3 * FILE))
+    assert counts_facts.named_span(0, FILE) == "part 0"
+    assert counts_facts.named_span(1234 * FILE, 5000 * FILE) == "parts 1,234 to 4,999"
+    assert counts_facts.named_span(0, DOCUMENT) == "document 0"
+
+
+def test_facts_are_read_as_written():
+    left = LeftOut(3, 1000, 2000, 3000)
+    assert str(left) == (
+        "1,000 different pre-tokens that occur less than 3 times are left out: 2,000 pre-tokens, 3,000 bytes"
+    )
+    made = CountFacts(GPT4, 2, 9, ("a", "b"), numbered=True, groups=("x",), parts=True, left_out=left, spans=((0, 4),))
+    text = made.as_json()
+    assert CountFacts.of({b"tokbench.counts": text.encode()}, "t") == made
+    assert json.loads(text)["pattern_name"] == made.pattern_name == "gpt4"
+    assert CountFacts.of({b"tokbench.counts": replace(made, left_out=None).as_json().encode()}, "t").left_out is None
+    for metadata in (None, {}, {b"other": b"x"}):
+        with pytest.raises(InputError, match=r"t: not a table of counts: its metadata has no 'tokbench\.counts'"):
+            CountFacts.of(metadata, "t")
+    with pytest.raises(InputError, match="t: counts of another version"):
+        CountFacts.of({b"tokbench.counts": text.replace('"version": 1', '"version": 2').encode()}, "t")
+
+
+def test_what_is_added_is_summed():
+    one = CountFacts("p", 2, 9, ("a",), groups=("y",), left_out=LeftOut(2, 1, 2, 3), spans=((0, 4),), in_order=False)
+    two = CountFacts("p", 3, 4, ("b", "c"), groups=("x", "y"), left_out=LeftOut(5, 10, 20, 30), spans=((4, 5),))
+    assert merging._sum([one, two]) == CountFacts(
+        "p", 5, 13, ("a", "b", "c"), groups=("x", "y"), left_out=LeftOut(5, 11, 22, 33), spans=((0, 5),)
+    )
+    assert merging._sum([replace(one, left_out=None), replace(two, spans=())]) == replace(
+        merging._sum([one, two]), left_out=two.left_out, spans=()
+    )
+    paths = [Path("a"), Path("b"), Path("c")]
+    parts = merging.placed(paths, [one, two, replace(one, sources=())])
+    assert [(part.path.name, part.shift) for part in parts] == [("a", 0), ("b", FILE), ("c", 3 * FILE)]
+    assert [part.shift for part in merging.placed(paths[1:], [replace(two, numbered=True), one])] == [0, 2 * FILE]
+    made = merging.Merged(one, different=10, pretokens=9, chunk_bytes=100)
+    assert (made.slots, made.training_memory) == (111, 300_000_000 + 17 * 110)
+
+
+def test_why_tables_cannot_be_added(tmp_path):
+    def made(name, number, pattern="gpt2", **more):
+        pq.write_table(count_table(["a b"], number, pattern=pattern, **more), tmp_path / name)
+        return tmp_path / name
+
+    def refused(*tables, **more):
+        with pytest.raises(InputError) as caught:
+            merging.add_tables(tables, tmp_path / "out", MEMORY, **more)
+        return str(caught.value).replace(f"{tmp_path}/", "")
+
+    zero, parts = made("zero", 0), made("parts", 0, parts=True)
+    assert refused(zero, made("gpt4", 1, "gpt4")) == (
+        "zero and gpt4: tables of different split cannot be added: gpt2 and gpt4; count one of them again"
+    )
+    assert "different counting in parts cannot be added: False and True" in refused(zero, parts)
+    assert "some of these tables have numbers of the caller" in refused(zero, made("none", None))
+    assert refused(zero, made("again", 0)) == "again and zero both hold part 0; leave one of them out"
+    assert refused(made("same", None), made("same", None)) == "same and same are the same table; leave one of them out"
+    far = [made(f"far{k}", 2 * k) for k in range(8)]
+    assert refused(*far) == (
+        "missing: part 1, part 3, part 5, part 7, part 9 and 2 more gaps; count what was lost, or allow it with --gaps"
+    )
+    assert refused(*far[:6]).startswith("missing: part 1, part 3, part 5, part 7, part 9; count")
+    merged = merging.add_tables(far, tmp_path / "out", MEMORY, gaps=True)
+    assert (merged.different, merged.pretokens, merged.chunk_bytes, merged.fitting) == (2, 16, 3, 1)
+    assert read_facts(tmp_path / "out") == merged.facts
+    assert len(merged.facts.gaps) == 7
+
+
+def test_the_order_of_groups_and_chunks(tmp_path):
+    rows = {
+        "chunk": [b"a", b"b", b"a", b"c"], "count": [1, 2, 3, 4], "first": [30, 10, 20, 10],
+        "group": ["y", "x", "x", "y"], "part": pa.array([0, 1, 0, 2], pa.int8()),
+    }  # fmt: skip
+    path = tmp_path / "t.counts"
+    pq.write_table(table_of(pa.table(rows), pattern="[a-c]|.", documents=7), path)
+    facts = read_facts(path)
+    assert (facts.documents, facts.bytes, facts.groups, facts.parts) == (7, 10, ("x", "y"), True)
+    assert (facts.numbered, facts.in_order, facts.sources) == (True, False, ())
+    assert [*read_counts(path, "first", tmp_path).chunks()] == [(b"b", 2), (b"c", 4), (b"a", 4)]
+    [table] = [CountsSource(CountsOptions(path=str(path))).counts]
+    found = counts_of_groups({"t": table}, "first")
+    assert {name: [*counts.chunks()] for name, counts in found.items()} == {
+        "x": [(b"b", 2), (b"a", 3)],
+        "y": [(b"c", 4), (b"a", 1)],
+    }
+    assert [*found] == ["x", "y"]
+    with merging.engine(MEMORY, tmp_path / "spill") as connection:
+        assert merging.has_order(connection, path)
+        assert merging.groups_in_order(connection, path) == ["x", "y"]
+        assert merging.slots_of(connection, path) == 0
+        pq.write_table(table_of(pa.table({"chunk": ["a"], "count": [1]})), tmp_path / "u")
+        assert not merging.has_order(connection, tmp_path / "u")
+    assert read_facts(tmp_path / "u").groups == ("",)
+    assert (read_facts(tmp_path / "u").parts, read_facts(tmp_path / "u").numbered) == (False, False)
+    text = text_of_tables({"one": table, "two": table})
+    assert (text.documents, text.bytes) == (14, 20)
+
+
+@pytest.mark.parametrize(("slots", "fitting"), [(19, 1), (18, 2), (17, 2), (16, 3), (14, 3), (13, 9), (6, 9)])
+def test_the_min_count_that_fits(tmp_path, monkeypatch, slots, fitting):
+    """With a gap behind each: 4 bytes occur 9 times, 3 + 5 more 3 times, 3 more twice and 2 more once."""
+    monkeypatch.setattr(merging, "MOST_SLOTS", slots)
+    rows = {"chunk": [b"aa", b"bb", b"bbbb", b"ccc", b"d"], "count": [2, 3, 3, 9, 1]}
+    pq.write_table(table_of(pa.table(rows), pattern=r"\w+"), tmp_path / "t")
+    with merging.engine(MEMORY, tmp_path / "spill") as connection:
+        assert merging.fitting_min_count(connection, tmp_path / "t") == fitting
+        assert merging.slots_of(connection, tmp_path / "t") == 17
+
+
+def counts_of(*pairs):
+    data = b"".join(chunk for chunk, _ in pairs)
+    offsets = np.cumsum([0, *(len(chunk) for chunk, _ in pairs)]).astype(np.int64)
+    return Counts(np.frombuffer(data + bytes(16), np.uint8), offsets, np.array([n for _, n in pairs], np.int64))
+
+
+def test_rows_are_gathered_as_given():
+    pairs = [(b"one", 1), (b"", 2), (b"three", 3)]
+    [batch] = rows_of(counts_of(*pairs), np.array([5, 6, 7]), "g", 3)
+    assert batch.to_pydict() == {
+        "chunk": [b"one", b"", b"three"], "count": [1, 2, 3], "first": [5, 6, 7], "group": ["g"] * 3, "part": [3] * 3,
+    }  # fmt: skip
+    [unknown] = rows_of(counts_of(*pairs), None, "", 0)
+    assert unknown.to_pydict()["first"] == [None] * 3
+    joined = gather(iter([batch, batch.slice(1)]))
+    assert [*joined.chunks()] == [*pairs, *pairs[1:]]
+    long = counts_of((b"x" * 700_000, 1), *((b"yy", 2) for _ in range(70_000)))
+    some = [*rows_of(long, None, "", 0), *rows_of(long, None, "", 0)]
+    assert gather(iter(some)).counts.sum() == 2 * (1 + 140_000)
+    assert gather(iter(some)).offsets[-1] == 2 * 840_000
+    assert gather(iter([])).counts.size == 0
+
+
+@pytest.mark.parametrize(
+    ("pairs", "pattern", "reason"),
+    [
+        ([(b"a", 1), (b"b", 0)], "gpt2", "t: row 2: a count of 0: counts are 1 or more; count again"),
+        ([(b"a", -3)], "gpt2", "t: row 1: a count of -3"),
+        ([(b"a b", 1)], "gpt2", "t: holds chunks that the split gpt2 does not give"),
+        ([(b"", 1)], "gpt2", "split gpt2"),
+        ([(b"\xc3", 1), (b"\xa9", 1)], "gpt2", "split gpt2"),
+        ([(b"\xff", 1)], "gpt2", "split gpt2"),
+        ([(b"ab", 1)], "[a-z]|.", "does not give"),
+        ([(b"a", 1), (b" b", 2)], "gpt2", ""),
+        ([(b"a", 1), (b"b", 2)], "[a-z]|.", ""),
+        ([], "gpt2", ""),
+    ],
+)
+def test_chunks_that_no_split_gives(pairs, pattern, reason):
+    facts = CountFacts(PATTERNS.get(pattern, pattern))
+    if reason:
+        with pytest.raises(InputError, match=reason):
+            check_counts(counts_of(*pairs), facts, "t")
+    else:
+        check_counts(counts_of(*pairs), facts, "t")
+    if all(count > 0 for _, count in pairs):
+        check_counts(counts_of(*pairs), replace(facts, superwords={"by": 1}), "t")
+
+
+def test_parts_of_a_block_by_hand():
+    """Documents of 3 and 2 bytes at the end of the first megabyte, and of the second."""
+    data = np.frombuffer(b"a b" + b"cd" + bytes(16), np.uint8)
+    block = Block(data, np.array([0, 3, 5]), np.array([MB - 1, 2 * MB]), "g")
+    counter = BlockCounter("gpt2", parts=True)
+    counter.add(block)
+    found = [row for batch in counter.rows() for row in batch.to_pylist()]
+    assert [(row["chunk"], row["first"], row["part"]) for row in found] == [
+        (b"a", MB - 1, 0), (b" b", MB, 1), (b"cd", 2 * MB, 2),
+    ]  # fmt: skip
+    whole = BlockCounter("[a-z]|.")
+    whole.add(block)
+    whole.add(block._replace(firsts=np.array([7, 8])))
+    found = [row for batch in whole.rows() for row in batch.to_pylist()]
+    assert [(row["chunk"], row["count"], row["part"]) for row in found] == [
+        (b"a", 2, 0), (b" ", 2, 0), (b"b", 2, 0), (b"c", 2, 0), (b"d", 2, 0),
+    ]  # fmt: skip
+    assert whole.n_bytes > 0 == BlockCounter("gpt2").n_bytes
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        ["no", "nein"],
+        [{"text": "no"}, {"text": "nein"}],
+        [{"text": ["no", "nein"]}],
+        [{"text": np.array(["no", "nein"])}],
+        [pa.table({"text": ["no", "nein"]})],
+    ],
+)
+def test_batches_of_every_kind(batches):
+    table = count_partition(batches, 3, pattern="gpt2")
+    assert table.select(["chunk", "count", "first"]).to_pydict() == {
+        "chunk": [b"no", b"nein"], "count": [1, 1], "first": [3 * FILE, 3 * FILE + 2],
+    }  # fmt: skip
+    facts = CountFacts.of(table.schema.metadata, "t")
+    assert (facts.documents, facts.bytes, facts.groups, facts.numbered) == (2, 6, ("",), True)
+    assert facts.spans == ((3 * FILE, 4 * FILE),)
+    assert count_partition([], None, pattern="gpt2").num_rows == 0
+
+
+def test_a_thousand_documents_are_a_batch():
+    table = count_table(["ab"] * 2001, 0, pattern="gpt2")
+    assert table.select(["count", "first"]).to_pydict() == {"count": [2001], "first": [0]}
+    facts = CountFacts.of(table.schema.metadata, "t")
+    assert (facts.documents, facts.bytes) == (2001, 4002)
+    late = count_table(["ab"] * 1000 + ["c"], 0, pattern="gpt2")
+    assert late["first"].to_pylist() == [0, 2000]
+    numbered = count_table(["ab"] * 1000 + ["c"], range(1001), pattern="gpt2")
+    assert numbered["first"].to_pylist() == [0, 1000 * DOCUMENT]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "share", "place"),
+    [
+        ({"0": 10, "2": 30}, 0.5, (2, 10)),
+        ({"10": 30, "2": 10}, 0.1, (2, 4)),
+        ({"0": 10}, 0.9, (0, 9)),
+        ({"0": 5, "1": 5}, 0.5, (1, 0)),
+        ({}, 0.5, (0, 0)),
+    ],
+)
+def test_where_a_share_of_the_text_is(sizes, share, place):
+    assert _place(sizes, share) == position(*place)
+
+
+def test_amounts_add_up():
+    one, two = Amount(3, 1, Faults(), {"0": 3}), Amount(4, 2, Faults(met={"k": Met(2, "w", 9)}), {"0": 4, "1": 5})
+    one.add(two)
+    assert (one.bytes, one.documents, one.sizes) == (7, 3, {"0": 7, "1": 5})
+    assert one.faults.met["k"].times == 2
+    assert Piece(0, "p", 3, 10).size == 7
+
+
+@pytest.mark.parametrize(
+    ("data", "starts"),
+    [
+        (b"", [0]),
+        (b"a", [0, 1]),
+        (b"\n\na\n\nb\r\n\r\nc", [2, 5, 10, 11]),
+        (b"a\rb\n", [0, 4]),
+        (b"\r\n", [2]),
+    ],
+)
+def test_where_lines_begin(data, starts):
+    assert _line_starts(np.frombuffer(data, np.uint8)).tolist() == starts
+
+
+def test_files_are_cut_where_they_can_be(tmp_path, monkeypatch):
+    monkeypatch.setattr("tokbench_plugins.counts.pieces._PIECE", 4)
+    (tmp_path / "a.txt").write_text("abcdefghij")
+    (tmp_path / "b.jsonl").write_text('{"text": "x"}')
+    (tmp_path / "c.csv").write_text("text\nab\n")
+    files = [tmp_path / name for name in ("a.txt", "b.jsonl", "c.csv")]
+
+    def cut(pattern, document="file"):
+        return [(each.file, each.start, each.end) for each in pieces(files, Reading(pattern, document))]
+
+    text, rows = [(0, 0, 4), (0, 4, 8), (0, 8, 10)], [(1, 0, 4), (1, 4, 8), (1, 8, 12), (1, 12, 13)]
+    assert cut(GPT4) == [*text, *rows, (2, 0, 8)]
+    assert cut("a|b") == [(0, 0, 10), *rows, (2, 0, 8)]
+    assert cut("a|b", "line") == [*text, *rows, (2, 0, 8)]
+
+
+def test_what_a_count_must_have_to_go_on(tmp_path):
+    (tmp_path / "a.txt").write_text("abc")
+    task = Task((tmp_path / "a.txt",), Reading(GPT4, group="{stem}"), tmp_path / "out", MEMORY)
+    same = replace(task, reading=task.reading._replace(errors="skip", nulls="skip"), processes=2, memory=1)
+    assert task.settings() == same.settings()
+    for other in (
+        replace(task, parts=True),
+        replace(task, others={"x": tmp_path}),
+        replace(task, reading=Reading("x")),
+    ):
+        assert other.settings() != task.settings()
+    assert task.folder == tmp_path / "out.unfinished"
+    [[path, size, _]] = task.stamps()
+    assert (path, size) == (str(tmp_path / "a.txt"), 3)
+
+
+def test_a_table_as_a_corpus(tmp_path):
+    pq.write_table(count_table(["b b a"], 0, pattern="gpt2", group="de"), tmp_path / "named.counts")
+    pq.write_table(count_table(["b"], 0, pattern="gpt2"), tmp_path / "plain.counts")
+    source = CountsSource(CountsOptions(path=str(tmp_path / "named.counts")))
+    assert [*source.chunks()] == [("b", 1, "de", 0), (" b", 1, "de", 0), (" a", 1, "de", 0)]
+    assert (source.groups, source.files) == ({"de": 3}, [tmp_path / "named.counts"])
+    assert (source.counts.documents, source.counts.bytes, source.counts.notes) == (1, 5, ())
+    plain = [CountsSource(CountsOptions(path=str(tmp_path / "plain.counts"), group=name)) for name in ("", "x")]
+    assert [[*one.groups] for one in plain] == [["plain"], ["x"]]
+    with pytest.raises(InputError, match=r"named\.counts: counts have no documents"):
+        source.documents()
+
+
+def test_what_the_command_prints(tmp_path):
+    folder = write(tmp_path / "in", ["b a b b c", "a d d"])
+
+    def said(*words):
+        done = CliRunner().invoke(command, ["count", *map(str, words), "--log", "none"])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    table = tmp_path / "all.counts"
+    one = said(folder, "-o", table, "--pattern", "gpt2", "--min-count", "2").splitlines()
+    assert one[0] == f"{table}: 0.0 MB, 2 documents, 4 pre-tokens, 2 different (split gpt2)"
+    assert one[-2].startswith("4 different pre-tokens that occur less than 2 times are left out: 4 pre-tokens, 6 bytes")
+    train = f"tokbench train --backend regex_bpe:gpt2 --counts {table} --vocab-size 32768"
+    assert one[-1] == f"Training on it takes about 0.3 GB. Next: {train}"
+    assert json.loads(said("--add", table, "-o", tmp_path / "again", "--json")) == {
+        "table": str(tmp_path / "again"), "pattern": "gpt2", "bytes": 14, "documents": 2, "pretokens": 4,
+        "different": 2, "different_bytes": 4, "training_memory": 300_000_000 + 17 * 6, "fitting_min_count": 1,
+        "gaps": [], "left_out": {"different": 4, "pretokens": 4, "bytes": 6},
+    }  # fmt: skip
+    for number in (0, 2):
+        pq.write_table(count_table(["x"], number, pattern="gpt2"), tmp_path / f"{number}.part")
+    added = said("--add", tmp_path / "0.part", tmp_path / "2.part", "--gaps", "-o", tmp_path / "parts")
+    assert "Added: parts 0 to 2, 1 gaps." in added.splitlines()
+    two = json.loads(said(folder, "--pattern", "gpt2", "--pattern", "gpt4", "-o", table, "--json"))
+    assert [one["pattern"] for one in two["tables"]] == ["gpt2", "gpt4"]
+    with pytest.raises(InputError, match=r"^--pattern: unknown split pattern 'gpt-2'"):
+        raise CliRunner().invoke(command, ["count", str(folder), "-o", str(table), "--pattern", "gpt-2"]).exception
+
+
+def test_where_pieces_begin_and_end(tmp_path, monkeypatch):
+    """Cuts are before the second, third and fourth word: at 3, 7 and 11 of 15 bytes; é has two."""
+    monkeypatch.setattr("tokbench_plugins.counts.pieces._PIECE", 4)
+    (tmp_path / "a.txt").write_text("abc def ghi jkl")
+    (tmp_path / "b.txt").write_text("ab\ncdé éf\ngh")
+
+    def read(name, **how):
+        found = []
+        for piece in pieces([tmp_path / name], Reading(GPT4, **how)):
+            reader = PieceReader(piece, Reading(GPT4, **how))
+            blocks = [bytes(block.data[block.offsets[0] : block.offsets[-1]]).decode() for block in reader]
+            found.append(("".join(blocks), reader.amount.bytes, reader.amount.documents))
+        return found
+
+    assert read("a.txt") == [("abc def", 7, 1), (" ghi", 4, 0), (" jkl", 4, 0), ("", 0, 0)]
+    assert read("b.txt") == [("ab\ncdé", 7, 1), (" éf\n", 5, 0), ("", 0, 0), ("gh", 2, 0)]
+    assert read("b.txt", document="line") == [("ab\ncdé éf\n", 12, 2), ("", 0, 0), ("", 0, 0), ("gh", 2, 1)]
+
+
+class Worker:
+    """Finds the path of each piece, and reports its start."""
+
+    def count(self, piece, report):
+        report(piece.start)
+        if piece.path == "bad":
+            raise InputError("bad")
+        return piece.path or None
+
+    def finish(self):
+        return "end"
+
+
+def test_what_a_process_answers(monkeypatch):
+    monkeypatch.setattr(local, "_REPORT_S", -1)
+    ours, theirs = Pipe()
+    for piece in (Piece(0, "a", 5, 9), Piece(1, "", 7, 9), None):
+        ours.send(piece)
+    local._process(Worker, theirs)
+    said = [ours.recv() for _ in range(5)]
+    assert said == [5, (Piece(0, "a", 5, 9), "a"), 7, (Piece(1, "", 7, 9), None), (None, "end")]
+    ours.send(Piece(0, "bad", 1, 2))
+    local._process(Worker, theirs)
+    assert [ours.recv(), str(ours.recv())] == [1, "bad"]
+    monkeypatch.setattr(local, "_REPORT_S", 9)
+    ours.send(Piece(0, "a", 5, 9))
+    ours.send(None)
+    local._process(Worker, theirs)
+    assert ours.recv() == (Piece(0, "a", 5, 9), "a")
+    ours.close()
+    local._process(Worker, theirs)  # whoever asked is gone
+
+
+def test_pieces_are_gone_through_here(monkeypatch):
+    reports = []
+    left = [Piece(0, "a", 0, 10), Piece(1, "", 0, 5), Piece(2, "b", 3, 4)]
+    assert [*local.through(left, Worker, 2, reports.append)] == ["a", "b", "end"]
+    assert reports == [0, 10, 15 + 3]
+
+
+def test_places_of_standard_input(tmp_path, monkeypatch):
+    monkeypatch.setattr("tokbench_plugins.counts.pieces._BLOCK", 8)
+    for before, place in ((b"aa bb\ncc dd\n" * 4 + b"ok ", "9:4"), (b"aaa bbb ccc ddd eee ", "1:21"), (b"", "1:1")):
+        asked = ["count", "-", "-o", str(tmp_path / "out"), "--log", "none"]
+        done = CliRunner().invoke(command, asked, input=before + b"\xff bb\n")
+        assert f":{place}: not UTF-8" in str(done.exception), before
+
+
+def test_what_is_said_of_a_count(tmp_path, capsys):
+    facts = CountFacts(GPT4, 2, 3_000_000)
+    merged = merging.Merged(facts, different=400, pretokens=1000, chunk_bytes=1200, before=(200, 300))
+    counted = local.Counted({tmp_path: merged}, Amount(faults=Faults(met={"bad bytes": Met(2, "a:1", 0)})), 1_500_000)
+    _summary(merged, counted, Path("a b"))
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        "1.5 MB were counted by an earlier call.",
+        "a b: 3.0 MB, 2 documents, 1,000 pre-tokens, 400 different (split gpt4)",
+    ]
+    assert " ".join(said[2:4]).startswith("The last tenth of the text brought 25.0% of them. They grow as text^1.00")
+    assert any("a:1" in line for line in said)
+    assert "--counts 'a b' --vocab-size 32768" in said[-1]
+    large = merged._replace(chunk_bytes=1 << 40, fitting=7, before=(0, 0))
+    _summary(large, None, Path("t"))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"Too large to train on: {1 << 40:,} bytes of pre-tokens. What fits: --add t --min-count 7"
+    ]
+
+
+def test_options_that_are_refused(tmp_path):
+    (tmp_path / "a.conllu").write_text("# text = né\n1\tné\t" + "\t".join("_" * 8) + "\n\n")
+    done = CliRunner().invoke(command, ["count", str(tmp_path), "-o", "x", "--memory", "much"])
+    assert (done.exit_code, "much" in done.stderr) == (2, True)
+    table = tmp_path / "out.counts"
+    asked = ["count", str(tmp_path / "a.conllu"), "-o", str(table), "--group", "{stem}", "--memory", "1GB"]
+    assert CliRunner().invoke(command, [*asked, "--intervals"]).exit_code == 0
+    assert (read_facts(table).groups, read_facts(table).parts) == (("a",), True)

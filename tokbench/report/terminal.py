@@ -109,11 +109,7 @@ def _print_lines(console: Console, lines: Sequence[str], most: int, style: str =
 
 
 def _short(legend: str) -> str:
-    """Return a legend up to its first remark.
-
-    >>> _short("‡ lossy and not ranked: lost text may be what saves tokens")
-    '‡ lossy and not ranked'
-    """
+    """Return a legend up to its first remark."""
     return re.split(r"[;,]" if legend.startswith("grey") else "[:;,]", legend)[0]
 
 

@@ -219,7 +219,7 @@ def _llama2(fetched: Fetched) -> Reference:
     """The pieces of llama.cpp's vocabulary in Google's SentencePiece."""
     content = _gguf(fetched, "llama-spm")
     pieces = zip(content["tokens"], content["scores"], map(PieceType, content["token_type"]), strict=True)
-    from tokbench_engines.gguf.model import write_model
+    from tokbench_engines.gguf.metadata import write_model
 
     return _sentencepiece(write_model([ModelPiece(*piece) for piece in pieces], ModelKind.BPE))
 

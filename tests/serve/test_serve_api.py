@@ -1,4 +1,4 @@
-"""The routes of the playground over real processes: columns, failures, files, runs, and many at a time."""
+"""The routes of the playground over real processes: columns, failures, files, and many at a time."""
 
 import asyncio
 import json
@@ -10,11 +10,9 @@ import pytest
 pytest.importorskip("starlette")
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 from tokbench.config.model import Limits
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.runs import find_runs
 
 URL = "http://localhost:8420"
 
@@ -141,56 +139,3 @@ def test_files_are_dropped_in(playground, data, tmp_path):
     assert found["x.tiktoken"]["ids"] == [*b"lower"]
     assert found[model.name]["ids"] == tokbench.load("sentencepiece", path=model).encode("lower")
     assert all(each.json()["advice"] for each in answers[3:])
-
-
-RUN = """\
-schema: tokbench/1
-name: {name}
-corpora: {{sample: {{source: sample, part: code}}}}
-tokenizers:
-  bytes: {{backend: utf8_bytes}}
-  {name}-bpe: {{backend: naive_bpe, train: {{corpus: sample, vocab_size: {size}}}}}
-metrics: [compression]
-report: {{formats: [csv]}}
-"""
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    for name, size in (("one", 280), ("two<b>", 290)):
-        path = folder / "run.yaml"
-        path.write_text(RUN.format(name=name.replace("<b>", ""), size=size), encoding="utf-8")
-        tokbench.run(path, folder / name, workers=0, store=False)
-    return folder
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_runs_are_listed_opened_and_compared(runs, opened):
-    playground = opened(find_runs([runs]))
-    listed, report, compared, _ = asked(
-        playground,
-        ("GET", "/api/runs", {}),
-        ("GET", "/runs/0", {}),
-        ("GET", "/runs/1/against/0", {}),
-        ("GET", "/api/runs", {}),
-    )
-    assert [json.loads(line)["name"] for line in listed.text.splitlines()] == ["one", "two"]
-    assert "artefacts" not in listed.text, "no path that the page cannot use"
-    from click.testing import CliRunner
-
-    outcome = CliRunner().invoke(command, ["report", str(runs / "one"), "--format", "html", "-o", str(runs / "out")])
-    assert outcome.exit_code == 0, outcome.output
-    assert report.content == (runs / "out" / "report.html").read_bytes(), "rendering is pure"
-    policy = report.headers["content-security-policy"]
-    assert "script-src 'sha256-" in policy
-    assert "connect-src" not in policy, "it is default-src 'none'"
-    assert "compression_ratio" in compared.text
-    _, found = columns(playground, "print", "one-bpe (one)")
-    assert len(found["one-bpe (one)"]["ids"]) <= 5
-    (runs / "one" / "results.json").rename(runs / "gone.json")
-    gone, report = asked(playground, ("GET", "/api/runs", {}), ("GET", "/runs/0", {}))
-    assert "not a results file" in json.loads(gone.text.splitlines()[0])["reason"]
-    assert report.status_code == 500
-    (runs / "gone.json").rename(runs / "one" / "results.json")

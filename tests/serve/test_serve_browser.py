@@ -16,7 +16,6 @@ import tokbench
 from tokbench.segmentation.token_view import views
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
-from tokbench.serve.runs import find_runs
 from tokbench.serve.server import address_of, listen, server_of
 
 webdriver = pytest.importorskip("selenium.webdriver")
@@ -27,24 +26,12 @@ CLASSIC = (
     "127 + 677 = 804\nEgg.\nI have an Egg.\negg.\nEGG.\n만나서 반가워요.\nif number % 15 == 0:\n        print('Fizz')\n"
 )
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e\x1b[31m {{ 7 * 7 }} &amp; 👩‍👩‍👧 \u200b"
-RUN = """\
-schema: tokbench/1
-name: "<b>run"
-corpora: {sample: {source: sample, part: code}}
-tokenizers: {bytes: {backend: utf8_bytes}, n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 280}}}
-metrics: [compression]
-study: {vocabulary: {sizes: [256, 270]}}
-report: {formats: [csv]}
-"""
 
 
 @pytest.fixture(scope="module")
-def address(data, tmp_path_factory):
-    """Serve a playground with a finished run in a thread, and give its address."""
-    folder = tmp_path_factory.mktemp("run")
-    (folder / "run.yaml").write_text(RUN.replace("<b>", ""), encoding="utf-8")
-    tokbench.run(folder / "run.yaml", folder / "one", workers=0, store=False)
-    playground = Playground(TokenizerCatalogue(), find_runs([folder]))
+def address(data):
+    """Serve a playground in a thread, and give its address."""
+    playground = Playground(TokenizerCatalogue())
     listening = listen("127.0.0.1", 0)
     server = server_of(playground)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -250,17 +237,6 @@ def test_it_fits_and_is_accessible(browser, address):
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
         opened(browser, address, CLASSIC)
         assert (browser.execute_script(overflow) <= 0, serious(browser)) == (True, [])
-
-
-def test_runs_are_listed_and_opened(browser, address):
-    browser.get("about:blank")
-    browser.get(f"{address}#runs")
-    until(browser, "document.querySelectorAll('#run-table tbody tr').length === 1")
-    assert serious(browser) == []
-    browser.find_element("css selector", "#run-table a").click()
-    until(browser, "document.title.includes('tokbench report')")
-    hidden = "return [...document.querySelectorAll('.pane')].filter(e => !e.hidden).length"
-    assert browser.execute_script(hidden) > 0, "its script ran"
 
 
 def test_nothing_complained_and_nothing_else_was_asked(browser, address):

@@ -28,11 +28,10 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
     assert "install them with: pip install 'tokbench[serve]'" in str(outcome.exception)
 
 
-def test_wrong_input_is_told_before_anything_is_served(tmp_path):
+def test_wrong_input_is_told_before_anything_is_served():
     def told(*arguments):
         return str(CliRunner().invoke(command, ["serve", *arguments]).exception)
 
-    assert str(tmp_path) in told(str(tmp_path))
     assert "'nobody'" in told("-t", "nobody", "--port", "0")
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]

@@ -57,7 +57,7 @@ def test_only_this_machine_is_served(playground):
         assert send(app, "GET", "/api/state", headers={"host": host}).status_code == 200, host
     for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "0.0.0.0"):
         refused(send(app, "GET", "/api/state", headers={"host": host}), 421)
-    for path in ("/", "/runs/0"):
+    for path in ("/", "/page.js"):
         refused(send(app, "GET", path, headers=[("host", "localhost"), ("host", "evil.example")]), 421)
 
 
@@ -120,7 +120,7 @@ def test_another_content_type_is_refused(playground):
 
 
 def test_other_addresses_and_methods_are_refused(playground):
-    for path in ("/../pyproject.toml", "/%2e%2e/app.py", "/page/index.html", "/runs/99"):
+    for path in ("/../pyproject.toml", "/%2e%2e/app.py", "/page/index.html", "/runs/0"):
         refused(send(playground.app(), "GET", path), 404)
     refused(send(playground.app(), "GET", "/api/segment"), 405)
 
@@ -131,7 +131,7 @@ def test_nothing_is_served_without_the_token(playground, url):
     assert len(rules.token) > 30
     assert rules.token != Rules().token, "each server has its own"
     guard = Guard(playground.app()._app, rules, "/api/files")
-    for path in ("/", "/page.js", "/api/state", "/api/runs", "/runs/0", "/?token=", "/?token=wrong", "/?token=%ff"):
+    for path in ("/", "/page.js", "/api/state", "/?token=", "/?token=wrong", "/?token=%ff"):
         refused(send_without_token(guard, "GET", path, url=url), 403)
     refused(send_without_token(guard, "POST", f"/api/segment?token={rules.token}", json=QUESTION, url=url), 403)
     refused(send_without_token(guard, "GET", "/", url=url, headers={"cookie": "tokbench_token_8420=wrong"}), 403)
@@ -155,7 +155,7 @@ def test_the_page_brings_all_that_it_needs_and_nothing_inline(playground):
     page = send(playground.app(), "GET", "/")
     assert page.headers["content-security-policy"] == POLICY
     assert "'unsafe" not in POLICY
-    for name in ("page.css", "page.js", "tokens.js", "token_text.js", "panels.js", "runs.js", "icon.svg"):
+    for name in ("page.css", "page.js", "tokens.js", "token_text.js", "panels.js", "icon.svg"):
         answer = send(playground.app(), "GET", f"/{name}")
         assert answer.status_code == 200
         assert answer.headers["x-content-type-options"] == "nosniff"

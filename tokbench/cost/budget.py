@@ -87,10 +87,7 @@ def _rank(chunks: int, share: float) -> int:
 
 
 def _longest_chunks(ids: Sequence[int], count: Callable[[Sequence[int]], int], room: int) -> Iterator[int]:
-    """Yield the length of each chunk that fills the room; the rest of the text does not.
-
-    Up to three tokens between two chunks let chunks begin at every part of a character that is cut.
-    """
+    """Yield the length of each chunk that fills the room; the rest of the text does not."""
     start, length, gaps = 0, room, cycle((0, *_CUT_CHARACTER))
     while left := ids[start:]:
         length = _longest(lambda size: count(left[:size]), room, min(length, len(left)), len(left))

@@ -101,10 +101,7 @@ def _merged(costs: Sequence[TextCost]) -> list[TextCost]:
 
 
 def _are_same(one: TextCost, other: TextCost) -> bool:
-    """Tell whether ids and losses are the same; padding and special tokens may add 1% to the vocabulary.
-
-    A small text may have the same ids under vocabularies of which one begins with the other.
-    """
+    """Tell whether ids and losses are the same; padding and special tokens may add 1% to the vocabulary."""
     near = abs(one.vocab_size - other.vocab_size) <= one.vocab_size / 100
     return bool(one.ids) and near and (one.ids, one.loss) == (other.ids, other.loss)
 

@@ -29,11 +29,7 @@ _CORES_TO_SHARE: Final = 2
 
 
 def _load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> None:
-    """Load every tokenizer that is not to be trained, shared by several workers.
-
-    One that cannot be loaded is unavailable if it is optional, else a problem of the plan. ``meanwhile`` is called
-    while they are loaded, if there is another process and a core for it, else before.
-    """
+    """Load every tokenizer that is not to be trained, shared by several workers."""
     once = cache(meanwhile)
     if not pool.size or usable_cores() < _CORES_TO_SHARE:
         once()

@@ -273,11 +273,7 @@ def open_store_if_usable() -> Store | None:
 
 
 def _refusal(folder: Path) -> str:
-    """Return why a folder cannot be a store, and the fix; empty if it can.
-
-    >>> _refusal(Path("no such folder"))
-    ''
-    """
+    """Return why a folder cannot be a store, and the fix; empty if it can."""
     try:
         status = folder.stat()
     except FileNotFoundError:

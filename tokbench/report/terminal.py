@@ -60,7 +60,7 @@ def summary(report: Report, console: Console, folder: Path | None = None, *, ver
         seconds = results.seconds + (results.durations.reports or 0.0)
         page = next((path for path in sorted(results.written) if path.suffix == ".html"), folder / "results.json")
         further = "" if verbose else " (with -v a run says more)"
-        last = f"{seconds:.0f} s · {page} · next: tokbench serve {folder}{further}"
+        last = f"{seconds:.0f} s · {page}{further}"
         console.print()
         console.print(_text(last), soft_wrap=True)
 
@@ -109,11 +109,7 @@ def _print_lines(console: Console, lines: Sequence[str], most: int, style: str =
 
 
 def _short(legend: str) -> str:
-    """Return a legend up to its first remark.
-
-    >>> _short("‡ lossy and not ranked: lost text may be what saves tokens")
-    '‡ lossy and not ranked'
-    """
+    """Return a legend up to its first remark."""
     return re.split(r"[;,]" if legend.startswith("grey") else "[:;,]", legend)[0]
 
 

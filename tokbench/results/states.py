@@ -121,11 +121,7 @@ def _state(row: _Row) -> RawState:
 
 
 def _states_in(path: Path, described: StatesFile | None) -> Iterator[RawState]:
-    """Yield the states of a file.
-
-    Raises:
-        ResultsError: it is missing, damaged, or of another run.
-    """
+    """Yield the states of a file."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from pydantic import Field
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tokbench.config.model import Limits
@@ -29,8 +28,7 @@ from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, PromptPart, pro
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Guard, Refusal, Rules
 from tokbench.serve.jobs import CutPrompt, DescribeToken, PageJob, SearchBy, SearchVocabulary, as_json
-from tokbench.serve.processes import IsolatedProcess, TokenizerProcesses
-from tokbench.serve.runs import DescribeRun, RunComparison, RunJob, RunReport, written_at
+from tokbench.serve.processes import TokenizerProcesses
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.options import Options
 
@@ -57,11 +55,8 @@ _PAGE: Final = {
     "tokens.js": ("serve/page/tokens.js", "text/javascript; charset=utf-8"),
     "token_text.js": ("report/templates/token_text.js", "text/javascript; charset=utf-8"),
     "panels.js": ("serve/page/panels.js", "text/javascript; charset=utf-8"),
-    "runs.js": ("serve/page/runs.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("serve/page/icon.svg", "image/svg+xml"),
 }
-
-_META_POLICY: Final = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
 
 class SegmentRequest(Options):
@@ -96,36 +91,29 @@ class Playground:
     def __init__(
         self,
         catalogue: TokenizerCatalogue,
-        runs: Sequence[Path] = (),
         *,
         rules: Rules | None = None,
         limits: Limits | None = None,
     ) -> None:
         limits = limits or Limits(step=10)
         patient = limits.model_copy(update={"step": max(_PATIENCE, limits.step)})
-        self.catalogue, self.runs, self.rules = catalogue, runs, rules or Rules()
+        self.catalogue, self.rules = catalogue, rules or Rules()
         self.processes = TokenizerProcesses(limits, MOST_TOKENIZERS)
         self.lookups = TokenizerProcesses(patient, _MOST_LOOKUPS)  # for slow requests, such as recovering merges
-        self.reader = IsolatedProcess(patient)
-        self._known: dict[Path, tuple[int, dict[str, object]]] = {}  # with the modification time of the results
 
     def end(self) -> None:
         self.processes.end()
         self.lookups.end()
-        self.reader.end()
         self.catalogue.close()
 
     def app(self) -> Guard:
-        names = ("state", "segment", "token", "vocabulary", "files", "runs")
+        names = ("state", "segment", "token", "vocabulary", "files")
         routes = [
             Route("/api/state", self.state),
             Route("/api/segment", self.segment, methods=["POST"]),
             Route("/api/token", self.token, methods=["POST"]),
             Route("/api/vocabulary", self.vocabulary, methods=["POST"]),
             Route(_FILES, self.drop, methods=["POST"]),
-            Route("/api/runs", self.list_runs),
-            Route("/runs/{run:int}", self.report),
-            Route("/runs/{run:int}/against/{baseline:int}", self.comparison),
             *(Route(f"/{name}", page_file) for name in _PAGE),
         ]
 
@@ -147,7 +135,6 @@ class Playground:
                     "first": self.catalogue.first,
                     "offers": [list(offer) for offer in self.catalogue.offers],
                     "templates": list(CHAT_TEMPLATES),
-                    "runs": len(self.runs),
                     "most": MOST_TOKENIZERS,
                     "longest": LONGEST_TEXT,
                     "largest_file": self.rules.file,
@@ -220,49 +207,6 @@ class Playground:
             raise Refusal(400, answer["reason"], "drop a file that a backend can load")
         return JSONResponse({"tokenizer": name})
 
-    async def list_runs(self, _: Request) -> Response:
-        """List the finished runs as lines of JSON, and offer their saved tokenizers."""
-
-        async def lines() -> AsyncIterator[bytes]:
-            for number, path in enumerate(self.runs):
-                yield as_json({"run": number} | await self._described(path)) + b"\n"
-
-        return StreamingResponse(lines(), media_type=_LINES)
-
-    async def _described(self, path: Path) -> dict[str, object]:
-        stamp = written_at(path)
-        if path not in self._known or self._known[path][0] != stamp:
-            answer = await self.reader.ask(DescribeRun((path,)))
-            if isinstance(answer, Failure):
-                return {"folder": str(path.parent), "reason": answer.reason}
-            description = json.loads(answer)
-            for artefact in description.pop("artefacts"):
-                place = Path(artefact["path"])
-                self.catalogue.take_artefact(
-                    description["name"], artefact["name"], place, artefact["backend"], artefact["options"]
-                )
-            self._known[path] = stamp, description
-        return self._known[path][1]
-
-    async def report(self, request: Request) -> Response:
-        return _own_policy(await self._read(RunReport((self._run(request, "run"),))))
-
-    async def comparison(self, request: Request) -> Response:
-        return _own_policy(await self._read(RunComparison((self._run(request, "baseline"), self._run(request, "run")))))
-
-    async def _read(self, job: RunJob) -> bytes:
-        answer = await self.reader.ask(job)
-        if isinstance(answer, Failure):
-            raise Refusal(500, answer.reason, "run it again, or look at its folder")
-        page: bytes = answer
-        return page
-
-    def _run(self, request: Request, key: str) -> Path:
-        number: int = request.path_params[key]
-        if number >= len(self.runs):
-            raise Refusal(404, f"there is no run {number}", "open one of the list at /#runs")
-        return self.runs[number]
-
 
 async def page_file(request: Request) -> Response:
     """Serve a file of the page."""
@@ -304,11 +248,3 @@ def _refused(error: Exception, names: Sequence[str]) -> Response:
         return Refusal(400, str(error), "change the request").response()
     status = error.status_code if isinstance(error, HTTPException) else 500
     return Refusal(status, str(error), f"the API has /api/{', /api/'.join(names)}").response()
-
-
-def _own_policy(page: bytes) -> Response:
-    """Return a page whose own policy allows its script by hash."""
-    text = page.decode()
-    match = _META_POLICY.search(text)
-    policy = match[1] if match else "default-src 'none'"
-    return HTMLResponse(page, headers={"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"})

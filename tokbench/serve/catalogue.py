@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
@@ -25,7 +25,7 @@ from tokbench.tokenizers.backend import BackendSpec
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
 
-Kind = Literal["command", "run", "file", "model", "installed"]
+Kind = Literal["command", "file", "model", "installed"]
 
 
 class Offer(NamedTuple):
@@ -68,18 +68,6 @@ class TokenizerCatalogue:
         self._recipes |= {name: ("command", recipe) for name, recipe in opened.items()}
         asked = dict.fromkeys([*(name for name in names if name in opened), *opened])
         self.first = tuple(asked) or self.first
-
-    def take_artefact(self, run: str, name: str, artefact: Path, backend: str, options: Mapping[str, Any]) -> None:
-        """Add a tokenizer that a run has saved, if it can be loaded; ``options`` are for training."""
-        entry = self._registry.backends.entries.get(backend)
-        if entry is None or entry.spec.load is None or "path" not in entry.spec.load_options.model_fields:
-            return
-        again = {key: value for key, value in options.items() if key in entry.spec.load_options.model_fields}
-        try:
-            valid = validate_options(entry.spec.load_options, again | {"path": str(artefact)}, name)
-        except InputError:
-            return
-        self._recipes[f"{name} ({run})"] = ("run", LoadRecipe(backend, valid))
 
     def take_file(self, filename: str, content: Path) -> str:
         """Add a dropped file, which is moved, and return the name of its tokenizer.

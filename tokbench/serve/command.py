@@ -10,14 +10,12 @@ from tokbench.terminal.options import common_options, examples, say, tokenizer_o
 
 
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUNS]...")
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @tokenizer_options("A tokenizer that the page shows at first, as for 'tokbench show'; may be repeated.")
 @click.option("--no-store", is_flag=True, help="Train again: read nothing from the cache, and keep nothing.")
 @common_options
 def serve(
-    runs: tuple[Path, ...],
     port: int,
     host: str,
     names: tuple[str, ...],
@@ -25,11 +23,10 @@ def serve(
     *,
     no_store: bool,
 ) -> None:
-    """Show text as tokens while you type, on a local page; and open finished RUNS there.
+    """Show text as tokens while you type, on a local page.
 
-    RUNS are folders of runs, their results.json, or folders of such folders. Nothing leaves this machine. Open the
-    printed address with its token; requests without the token are refused. Ctrl-C ends the server. Exit code 2 for bad
-    input.
+    Nothing leaves this machine. Open the printed address with its token; requests without the token are refused.
+    Ctrl-C ends the server. Exit code 2 for bad input.
     """
     from contextlib import closing
 
@@ -46,12 +43,11 @@ def serve(
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
     from tokbench.serve.guard import Rules
-    from tokbench.serve.runs import find_runs
 
-    run_paths, rules = find_runs(runs), Rules(host=host)
+    rules = Rules(host=host)
     with listen(host, port) as listening, closing(TokenizerCatalogue()) as catalogue:
         if names or config:
             catalogue.take_named(names, config, None if no_store else open_store())
-        playground = Playground(catalogue, run_paths, rules=rules, limits=brief_limits(step_s=10))
+        playground = Playground(catalogue, rules=rules, limits=brief_limits(step_s=10))
         say(f"{address_of(listening, rules)}  (Ctrl-C ends it)", err=True)
         serve_page(playground, listening)

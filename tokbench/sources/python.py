@@ -78,11 +78,7 @@ def _source_text(path: Path) -> str:
 
 
 def _indentation(text: str) -> str:
-    r"""Return the indented lines with x for code, to measure white space.
-
-    >>> _indentation("def f():\n    if x:\n        return 1\n")
-    '    x\n        x\n'
-    """
+    """Return the indented lines with x for code, to measure white space."""
     return "".join(f"{space}x\n" for space in re.findall(r"^([ \t]+)\S", text, re.MULTILINE))
 
 

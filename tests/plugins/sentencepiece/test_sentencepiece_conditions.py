@@ -11,7 +11,7 @@ from tokbench_plugins.sentencepiece.proto import ModelKind, ModelPiece, PieceTyp
 from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
-write_model = pytest.importorskip("tokbench_engines.gguf.model").write_model
+write_model = pytest.importorskip("tokbench_engines.gguf.metadata").write_model
 pytestmark = pytest.mark.packages
 
 SPACE = "\u2581"

@@ -52,11 +52,7 @@ def combined(family: str, outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _notes(noted: Sequence[Sequence[str]]) -> list[str]:
-    """Return all notes; of several that differ only in numbers, the first.
-
-    >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
-    ['load 4.1', 'same ids']
-    """
+    """Return all notes; of several that differ only in numbers, the first."""
     alike: dict[str, str] = {}
     for note in chain.from_iterable(noted):
         alike.setdefault(re.sub(r"[\d.,]+", "0", note), note)

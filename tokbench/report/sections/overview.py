@@ -92,10 +92,7 @@ def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[doc.Node]:
 def _table_nodes(
     tables: CellTables, columns: Sequence[Series], what: str, corpus: str = "", family: str = ""
 ) -> list[doc.Node]:
-    """Return a table and its legends.
-
-    ``what`` begins the caption. Empty ``corpus``: all. A ``family`` leaves out descriptions of tokenizers.
-    """
+    """Return a table and its legends."""
     described = () if family else _DESCRIBED
     table = doc.Table(
         [f"{what} of the corpus ", doc.Name(corpus)] if corpus else what,

@@ -2,14 +2,13 @@
 
 import { drawComparison } from "./compare.js";
 import { ask, closePanel, linesOf, showSearch, showToken } from "./panels.js";
-import { showRuns } from "./runs.js";
 import { bytesOf, make, readable, Segmentation, TokenBox } from "./tokens.js";
 
 const $ = (id) => document.getElementById(id);
 const DEBOUNCE = 90;
 const LONGEST_LINK = 12000;
 const PRICES = "tokbench prices";
-const KINDS = { command: "of the command", run: "trained in a run", file: "dropped file", model: "model", installed: "installed" };
+const KINDS = { command: "of the command", file: "dropped file", model: "model", installed: "installed" };
 const SAMPLE = `127 + 677 = 804
 1275 + 6773 = 8041
 Egg.
@@ -272,20 +271,10 @@ function writeAddress() {
   $("copy").disabled = !short;
   $("copy").title = short ? "" : "The text is too long for a link.";
   written = `#${found}`;
-  if (location.hash !== "#runs") history.replaceState(null, "", written);
+  history.replaceState(null, "", written);
 }
 
 function readAddress() {
-  const runs = location.hash === "#runs";
-  $("playground").hidden = runs;
-  $("runs").hidden = !runs;
-  $("to-runs").toggleAttribute("aria-current", runs);
-  $("to-playground").toggleAttribute("aria-current", !runs);
-  if (runs) {
-    closePanel();
-    showRuns();
-    return;
-  }
   const given = new URLSearchParams(location.hash.slice(1));
   const empty = ![...given].length;
   if (empty && written) {
@@ -382,14 +371,8 @@ async function start() {
   }
   offer(known.offers);
   $("template").append(...known.templates.map((name) => make("option", { value: name, text: name })));
-  $("to-runs").hidden = !known.runs;
   listen();
   readAddress();
-  if (known.runs) {
-    await showRuns(); // the tokenizers that runs have saved can be opened from now on
-    const told = await ask("api/state").then((response) => response.json(), () => known);
-    offer(told.offers);
-  }
 }
 
 function offer(offers) {

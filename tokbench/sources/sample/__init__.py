@@ -58,7 +58,8 @@ class SampleSource:
                 yield sentence._replace(line_end="")
         if self._part in {"all", "code"}:
             options = RowFileOptions(path=_HERE / "code.jsonl", group="{language}", key="name")
-            yield from RowFiles("jsonl", options).documents()
+            for document in RowFiles("jsonl", options).documents():
+                yield document._replace(origin=f"{document.key}:1")
         if self._part in {"all", "hostile"}:
             options = RowFileOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
             for document in RowFiles("jsonl", options).documents():

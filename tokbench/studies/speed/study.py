@@ -123,10 +123,7 @@ class _Timing:
         return [(name, WHOLE, metric.id, metric.unit) for name in on for metric in self.family.values]
 
     def _measure_on(self, on: Sequence[str], names: Sequence[str]) -> Outcome:
-        """Time on some corpora.
-
-        If a tokenizer ends the process, begin again without it: timings of two processes differ.
-        """
+        """Time on some corpora."""
         outcomes, missing = [], self.missing
         repeats: int = getattr(self.options, "processes", 1)
         feeds = tuple(_feeds(self.plan, on, by_group=getattr(self.options, "by_group", False)))

@@ -62,11 +62,7 @@ def _built(tokenizer: Tokenizer) -> Built:
 
 
 def _spans(tokens: Sequence[bytes]) -> float:
-    """Return the share of tokens that span words in the first half.
-
-    >>> _spans([b"of", b"of the", b"the", b" of", b"that is", b"it is"])
-    0.3333333333333333
-    """
+    """Return the share of tokens that span words in the first half."""
     first = tokens[: (len(tokens) + 1) // 2]
     return sum(bool(_SPANS.search(token)) for token in first) / max(len(first), 1)
 

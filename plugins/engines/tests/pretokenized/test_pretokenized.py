@@ -1,5 +1,6 @@
 """Ids computed elsewhere: looked up exactly, and every bad file refused with its place."""
 
+import gzip
 import json
 
 import pytest
@@ -82,21 +83,12 @@ def test_a_vocabulary_in_three_forms(rows, tmp_path):
             assert tokenizer.vocab_size == 3
 
 
-def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
-
-    path = tmp_path / "rows.parquet"
-    texts = [f"text {k}" for k in range(3000)]
-    parquet.write_table(pa.table({"text": texts, "ids": [[k, k + 1] for k in range(3000)]}), path)
-    tokenizer = load(path=path)
-    assert tokenizer.encode("text 2999") == [2999, 3000]
-    assert tokenizer.encode_batch(texts).ids[-4:].tolist() == [2998, 2999, 2999, 3000]
-    with pytest.raises(tokbench.BackendError, match=r"no column 'tokens'; known: ids, text"):
-        load(path=path, pieces="tokens")
-    parquet.write_table(pa.table({"text": ["a", "b"], "ids": [[1], None]}), path)
-    with pytest.raises(tokbench.BackendError, match=r"rows\.parquet: row 2: "):
-        load(path=path)
+def test_rows_may_be_packed_and_are_there(tmp_path):
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "a", "ids": [7]}\n'))
+    assert load(path=path).encode("a") == [7]
+    with pytest.raises(tokbench.InputError, match=r"none\.jsonl"):
+        load(path=tmp_path / "none.jsonl")
 
 
 @pytest.mark.parametrize(

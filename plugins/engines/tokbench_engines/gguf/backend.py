@@ -16,8 +16,7 @@ from tokbench import plugin
 from tokbench.plugin import BackendError
 from tokbench_engines import install
 from tokbench_engines.gguf.defined import Defined
-from tokbench_engines.gguf.metadata import GGUFTokenizer, read_gguf
-from tokbench_engines.gguf.model import write_model
+from tokbench_engines.gguf.metadata import GGUFTokenizer, read_gguf, write_model
 from tokbench_engines.gguf.splits import split_of
 from tokbench_plugins.bpe import BULK_ENGINE, SPECIAL_OPTION, BulkEngine, SpecialTokens
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, vocabulary_of_names

@@ -1,17 +1,25 @@
-"""The backend ``pretokenized``: ids or pieces of another program, from JSON Lines or Parquet."""
+"""The backend ``pretokenized``: ids or pieces of another program, from JSON Lines."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, Self
 
 from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench.plugin import BackendError
-from tokbench_engines.pretokenized.pieces import PieceVocabulary, Spelling, piece_bytes, read_vocabulary
-from tokbench_engines.pretokenized.rows import read_rows
-from tokbench_engines.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
+from tokbench_engines.pretokenized.tokenizer import (
+    LookUp,
+    PieceVocabulary,
+    Pretokenized,
+    PretokenizedBytes,
+    Spelling,
+    piece_bytes,
+    read_vocabulary,
+)
 
 _MOST: Final = 1 << 32
 _SHOWN: Final = 40
@@ -20,7 +28,7 @@ _SHOWN: Final = 40
 class PretokenizedLoadOptions(plugin.Options):
     """Options of a file of texts and what some tokenizer made of them."""
 
-    path: plugin.LocalPath = Field(description="a .jsonl or .parquet file, a text and its ids or pieces a row")
+    path: plugin.LocalPath = Field(description="a file of JSON Lines, a text and its ids or pieces a row")
     text: str = Field(default="text", description="the field that holds the text")
     ids: str | None = Field(default=None, description="the field that holds the ids; default: ids")
     pieces: str | None = Field(default=None, description="instead of ids: the field that holds the pieces")
@@ -96,11 +104,30 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
+def _rows(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the place of each row, ``file:line``, and the values of some fields."""
+    with plugin.opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            where = f"{path}:{number}"
+            try:
+                row = plugin.parse_json(line)
+            except plugin.TextError as error:
+                raise BackendError(f"{error.at(path, number)}; a line is a JSON object") from None
+            if not isinstance(row, dict):
+                raise BackendError(f"{where}: not a JSON object with {' and '.join(map(repr, fields))}")
+            for field in fields:
+                if field not in row:
+                    raise BackendError(f"{where}: no field {field!r}; {plugin.did_you_mean(field, row)}")
+            yield where, [row[field] for field in fields]
+
+
 def _load(options: PretokenizedLoadOptions) -> Pretokenized:
     field = options.pieces or options.ids or "ids"
     ids = _Ids(options)
     table: dict[str, array[int]] = {}
-    for where, (text, given) in read_rows(options.path, (options.text, field)):
+    for where, (text, given) in _rows(options.path, (options.text, field)):
         if not isinstance(text, str):
             raise BackendError(f"{where}: {options.text!r} is {_shown(text)}, not a text")
         if not isinstance(given, list):

@@ -84,11 +84,7 @@ class _Threaded(timing.Contender):
 
 
 def _jobs(texts: Sequence[str]) -> list[list[str]]:
-    """Return lists of about 64 KB, at least one.
-
-    >>> [len(job) for job in _jobs(["x" * 40_000] * 3)]
-    [2, 1]
-    """
+    """Return lists of about 64 KB, at least one."""
     jobs: list[list[str]] = [[]]
     size = 0
     for text in texts:

@@ -119,11 +119,7 @@ def _lines(results: doc.Results, compared: set[str]) -> list[dict[int, str]]:
 
 
 def _line_name(names: Sequence[str]) -> str:
-    """Return the name of an entry of which several sizes were made, or else the first name.
-
-    >>> _line_name(["mine-512", "mine-5120"]), _line_name(["of-size=260", "of-size=269"]), _line_name(["a", "b"])
-    ('mine', 'of', 'a')
-    """
+    """Return the name of an entry of which several sizes were made, or else the first name."""
     stem, *others = {_SIZE_IN_NAME.sub("", name) for name in names}
     return names[0] if others else stem
 

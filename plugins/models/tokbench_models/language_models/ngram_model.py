@@ -63,15 +63,7 @@ class _Stream(NamedTuple):
 
 @dataclass(frozen=True)
 class _Order:
-    """The different n-grams of one order in the training text.
-
-    Attributes:
-        keys: int64[m], sorted: the number of the first n - 1 tokens times ``base``, plus the last token.
-        raw: int64[m], counts; 0 for BOS alone.
-        suffix: int64[m], the number of each without its first token; 0 at order 1.
-        begins: bool[m], whether each begins with BOS.
-        base: more than any token.
-    """
+    """The different n-grams of one order in the training text."""
 
     keys: Ints
     raw: Ints

@@ -62,11 +62,7 @@ class NumbersState(NamedTuple):
 def _count(
     lengths: NDArray[np.int64], cut: NDArray[np.int64], groups: NDArray[np.integer[Any]]
 ) -> Counter[tuple[int, int, int]]:
-    """Count by length, pattern and jackknife group.
-
-    >>> _count(np.array([3, 2, 3]), np.array([0b10, 0, 0b10]), np.array([7, 0, 7]))
-    Counter({(3, 2, 7): 2, (2, 0, 0): 1})
-    """
+    """Count by length, pattern and jackknife group."""
     shape = (LONGEST + 1, len(_BITS), BUCKETS)
     counts = np.bincount(np.ravel_multi_index((lengths, cut, groups), shape))
     places = np.flatnonzero(counts)

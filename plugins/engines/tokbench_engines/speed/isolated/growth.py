@@ -230,20 +230,12 @@ def _detours(tokenizer: Tokenizer) -> int:
 
 
 def _size_text(n_bytes: int) -> str:
-    """Write a size.
-
-    >>> _size_text(4000), _size_text(1_024_000)
-    ('4 KB', '1.0 MB')
-    """
+    """Write a size."""
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} KB"  # noqa: PLR2004 - a megabyte
 
 
 def _sentence(words: Sequence[tuple[str, str]]) -> str:
-    """Join shapes with equal growth.
-
-    >>> _sentence([("linear", "spaces"), ("hang", "digits"), ("linear", "one letter")])
-    'linear on spaces, one letter; hang on digits'
-    """
+    """Join shapes with equal growth."""
     order = {word: place for place, word in enumerate(dict.fromkeys(word for word, _ in words))}
     groups = groupby(sorted(words, key=lambda pair: order[pair[0]]), key=lambda pair: pair[0])
     return "; ".join(f"{word} on {', '.join(shape for _, shape in some)}" for word, some in groups)

@@ -277,8 +277,8 @@ class ThreadSafe(Protocol):
 class HasSplit(Protocol):
     """Capability: encodes the chunks of a pre-tokenization split one by one.
 
-    One that normalizes whole texts first says it as ``normal_form``, such as ``"NFC"``, and one that looks for pieces
-    first lists them as ``pieces_before_split``; one of which no split is known says why as ``why_no_split``.
+    One that normalizes whole texts first says it as ``normal_form``, such as ``"NFC"``, and one that has pieces
+    across chunks lists them as ``pieces_before_split``; one of which no split is known says why as ``why_no_split``.
     """
 
     @property

@@ -30,9 +30,7 @@ def why_not_by_chunks(tokenizer: Tokenizer, split: str, chunks: Iterable[str]) -
     marks = {max(piece, key=lambda char: (not char.isalnum(), char)) for piece in pieces}
     if met := next((mark for chunk in chunks for mark in marks.intersection(chunk)), None):
         known = next(piece for piece in pieces if met in piece)
-        return (
-            f"it looks for pieces such as {known!r} before it splits, and some text has {met!r}; measure it on the text"
-        )
+        return f"some text has {met!r}, and may have {known!r}, which is a piece across chunks; measure it on the text"
     form: Form | None = getattr(tokenizer, "normal_form", None)
     if form and not all(is_normalized(form, chunk) and chunk[:1] not in _joining() for chunk in chunks):
         return f"some text is not in {form}, to which it normalizes whole texts; measure it on the text"

@@ -65,6 +65,8 @@ PUBLISHED: Final[dict[str, str]] = {
         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
     "deepseek": _deepseek(),
+    # Gemma's pieces do not go on from a word to the space behind it, or over a line end. It reads U+2581 as a space.
+    "gemma": "[ \u2581]*[^ \u2581\n]+|[ \u2581]+|\n+",
 }
 """Splits of published vocabularies, in expressions that every engine reads alike; no compiled scanner cuts by them."""
 

@@ -84,7 +84,7 @@ def text_options(command: Any) -> Any:
     multiple=True,
     default=("gpt4",),
     show_default=True,
-    help="The split: gpt2, gpt4, o200k, tekken, kimi, deepseek or an expression; several write a table each.",
+    help="The split: gpt2, gpt4, o200k, tekken, kimi, deepseek, gemma or an expression; several write a table each.",
 )
 @click.option("--intervals", is_flag=True, help="Count 16 parts of the text, for intervals: about twice the rows.")
 @click.option("--min-count", type=click.IntRange(1), default=1, help="Leave rarer pre-tokens out; training differs.")

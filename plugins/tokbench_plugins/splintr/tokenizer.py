@@ -50,6 +50,9 @@ _ENDS_IN: Final = {"o200k_base": "o200k", "gpt-oss": "o200k", "kimi_k2": KIMI, "
 _SPLITS: Final[Mapping[str, str]] = {
     "cl100k_base": PATTERNS["gpt4"],
     "deepseek_v3": PUBLISHED["deepseek"],
+    "gemma2": PUBLISHED["gemma"],
+    "gemma3": PUBLISHED["gemma"],
+    "gemma4": PUBLISHED["gemma"],
     "gpt-oss": PATTERNS["o200k"],
     "kimi_k2": KIMI,
     "kimi_k3": KIMI,
@@ -61,6 +64,8 @@ _SPLITS: Final[Mapping[str, str]] = {
     "whisper_v2": PATTERNS["gpt2"],
     "whisper_v3": PATTERNS["gpt2"],
 }
+_ACROSS: Final[Mapping[str, Sequence[str]]] = {"gemma2": (), "gemma3": ("> </",), "gemma4": ("> </",)}
+"""The pieces that Gemma's split cuts; all others are in one chunk whatever is around them."""
 _LONG_S: Final = "'\u017f"  # in which splintr does not find the contraction 's
 _LONG_RUN: Final = re.compile("( {16}(?= {16}))")  # what merges make first of a run that is longer than every piece
 
@@ -111,10 +116,13 @@ class SplintrTokenizer(EncodesAroundSpecial):
 
     @property
     def pieces_before_split(self) -> Collection[str]:
-        return self._ordinary
+        """Those that a text may have across two chunks."""
+        return _ACROSS.get(self._name, self._ordinary)
 
     @property
     def why_no_split(self) -> str:
+        if self.dummy_prefix:
+            return "it puts a space before a text, and not before each chunk"
         known = next(iter(self._ordinary), None)
         return f"it looks for pieces such as {known!r} before it splits" if known else "its split is not known"
 

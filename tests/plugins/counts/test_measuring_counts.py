@@ -15,7 +15,7 @@ import tokbench
 from tokbench.foundation.errors import InputError
 from tokbench.results.cells import WHOLE
 from tokbench.tokenizers.split import why_not_by_chunks
-from tokbench_plugins.bpe import PATTERNS
+from tokbench_plugins.bpe import PATTERNS, Splitter
 from tokbench_plugins.counts import local
 from tokbench_plugins.counts.pieces import Reading
 
@@ -134,6 +134,8 @@ def bare(kind, name, data):
         ("splintr", "vocabulary", "mistral_v3", "tekken"),
         ("splintr", "vocabulary", "kimi_k2", "kimi"),
         ("splintr", "vocabulary", "deepseek_v3", "deepseek"),
+        ("splintr", "vocabulary", "gemma2", "gemma"),
+        ("splintr", "vocabulary", "gemma4", "gemma"),
         ("huggingface", "path", "hf/roberta-base.tokenizer.json", "gpt2"),
     ],
 )
@@ -164,6 +166,7 @@ def test_totals_are_those_of_the_library(data, tmp_path, backend, option, name, 
         (lambda data: data / "hf/gpt-neox-20b.tokenizer.json", "added tokens"),
         (lambda data: data / "hf/t5-small.tokenizer.json", "Unigram"),
         (lambda _: "splintr:qwen3", "pieces such as"),
+        (lambda _: "splintr:llama2", "a space before a text"),
         (lambda _: "utf8_bytes", "does not say how"),
     ],
 )
@@ -176,6 +179,16 @@ def test_pieces_that_no_text_can_have(chunk, whole):
     """Each of DeepSeek's pieces has a wide bar."""
     tokenizer = tokbench.load("splintr:deepseek_v3")
     assert ("<\uff5c" in why_not_by_chunks(tokenizer, tokenizer.split, ["a", chunk])) is not whole
+
+
+@pytest.mark.parametrize("vocabulary", ["gemma2", "gemma3", "gemma4"])
+def test_which_pieces_of_gemma_are_cut(vocabulary):
+    tokenizer = tokbench.load(f"splintr:{vocabulary}")
+    tokens = (tokenizer.token_bytes(token_id) for token_id in range(tokenizer.vocab_size))
+    split = Splitter("gemma")
+    cut = {text for token in tokens if len(split(text := token.decode("utf-8", "replace"))) > 1}
+    assert cut == set(tokenizer.pieces_before_split)
+    assert len(cut) == (vocabulary != "gemma2")
 
 
 @pytest.mark.parametrize(("chunks", "whole"), [(["é", " x"], True), (["e\u0301"], False), (["e", "\u0301"], False)])

@@ -62,7 +62,7 @@ def test_a_mutant_is_named(trained, kit):
 @pytest.mark.slow
 def test_own_texts_of_a_mutant_are_tried(trained):
     model, wrong, _ = suspects(trained)
-    mutant = next(mutant for mutant in wrong if mutant.words == "chunks over 32 bytes not merged")
+    mutant = next(mutant for mutant in wrong if mutant.words == "stops after 512 characters")
     assert Decider(trained, model).decide(mutant).text in mutant.hints
 
 

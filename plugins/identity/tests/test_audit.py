@@ -354,7 +354,7 @@ def test_exit_codes_say_whether_it_differs(tmp_path):
 
 @pytest.mark.packages
 def test_sizes_are_those_of_the_names():
-    """To write them again: ``python -m tokbench_identity.write_kits gpt-2``, with all packages installed."""
+    """To write them again: ``python reports/tools/write_kits.py gpt-2``, with all packages installed."""
     sizes = published_sizes()
     for name in local_names():
         tokenizer = load_named(name)

@@ -16,6 +16,7 @@ import tokbench
 from tokbench_identity.commands.conform import conform as command
 from tokbench_identity.conform import conform, program
 from tokbench_identity.kit import kit_of, make_kit, read_kit, suspects
+from tokbench_identity.mutants.decide import Decider
 from tokbench_identity.mutants.splits import read_split, wrong_splits
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 
@@ -56,6 +57,13 @@ def test_a_mutant_is_named(trained, kit):
         answers = [mutant.model.encode(row.text) for row in kit.texts]
         fails = any(ids != row.ids for ids, row in zip(answers, kit.texts, strict=True))
         assert fails == (str(mutant) not in {*kit.unnoticed, *chain.from_iterable(kit.same.values())})
+
+
+@pytest.mark.slow
+def test_own_texts_of_a_mutant_are_tried(trained):
+    model, wrong, _ = suspects(trained)
+    mutant = next(mutant for mutant in wrong if mutant.words == "stops after 512 characters")
+    assert Decider(trained, model).decide(mutant).text in mutant.hints
 
 
 PROGRAM = """

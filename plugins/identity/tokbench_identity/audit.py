@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +20,11 @@ from tokbench_plugins.bpe import BPETokenizer
 
 SIZES: Final = files(__package__).joinpath("sizes.tsv")
 _SHOWN: Final = 3
-_LEAST: Final = 0.2
-"""The share of tokens of a kit that a tokenizer must have in common with its name, so that it resembles it."""
-_NEAR: Final = 0.03
-"""Names whose shares differ less are compared by their tokens and marks."""
+_NEAR: Final = 0.01
+_DISTANCES: Final = (_NEAR, 0.1, float("inf"))
+"""How much sizes may differ, in steps: names further away are looked at if none is alike."""
 _OTHER: Final = 0.05
-"""The share of ids that differ from which on names are looked at whose kits do not ship."""
-_OTHER_SIZE: Final = 0.1
+"""The share of ids that differ from which on names of other sizes are looked at."""
 _FOREIGN: Final = 0.2
 """The share of tokens that a name lacks from which on it is another vocabulary, and no change of this one."""
 _UNKNOWN: Final = "<unk>"
@@ -55,7 +52,7 @@ class Audit:
     name: str
     """The published tokenizer that it resembles most."""
     resembles: float
-    """The share of tokens of its kit that are the same."""
+    """The share of ids with the same bytes."""
     documents: int
     cost: float
     """How many per cent more tokens the sample has than with the published tokenizer."""
@@ -92,7 +89,7 @@ def audit(given: str | Tokenizer, name: str = "") -> Audit:
     return Audit(
         given=called,
         name=name,
-        resembles=_share(mine, kit) if kit else 1.0,
+        resembles=1 - _differing(*compared.tables) / max(map(len, compared.tables)),
         documents=len(documents),
         cost=compared.cost(range(len(documents))),
         findings=tuple(found.values()),
@@ -130,44 +127,25 @@ def _merged(tokenizer: Tokenizer, table: Sequence[bytes]) -> list[tuple[bytes, .
     return None
 
 
-def _share(tokenizer: Tokenizer, kit: Kit) -> float:
-    """Return the mean share of tokens that the texts of a kit have in common with those of its name."""
-    shares = []
-    for row in kit.texts:
-        mine = Counter(data.hex() for data in pieces_of_ids(tokenizer, tokenizer.encode(row.text)))
-        shares.append((mine & Counter(row.tokens)).total() / max(mine.total(), len(row.tokens), 1))
-    return sum(shares) / len(shares)
-
-
-def _resembled(tokenizer: Tokenizer) -> list[str]:
-    """Return the published names with most tokens of their kits in common."""
-    shares = {name: _share(tokenizer, kit_of(name)) for name in shipped_names()}
-    best = max(shares.values(), default=0.0)
-    return [name for name, share in shares.items() if share >= max(best - _NEAR, _LEAST)]
-
-
 def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
-    """Return the published tokenizer with the fewest ids and marks that differ; all are looked at where many do."""
-    loaded: dict[str, Tokenizer] = {}
-    many, tables = _OTHER * mine.vocab_size, {"": _table(mine)}
-    likely, sizes = _resembled(mine), published_sizes()
-    near = [name for name, size in sizes.items() if abs(size - mine.vocab_size) <= _OTHER_SIZE * size]
-    for names in (likely, [name for name in near if name not in likely]):
-        for name in names:
+    """Return the published tokenizer with the fewest ids and marks that differ, among those of about this size."""
+    table, loaded, differing = _table(mine), dict[str, Tokenizer](), dict[str, int]()
+    own, sizes = set(table), published_sizes()
+    for distance in _DISTANCES:
+        far = distance * mine.vocab_size
+        for name in [name for name, size in sizes.items() if abs(size - mine.vocab_size) <= far]:
+            del sizes[name]
             with suppress(InputError):  # its package is not here
-                loaded[name] = load_named(name)
-                tables[name] = _table(loaded[name])
-        differing = {
-            name: _differing(tables[""], tables[name]) + _changes(mine, other) for name, other in loaded.items()
-        }
-        if min(differing.values(), default=many) < many:
-            break
-    own = set(tables[""])
-    alike = [name for name in loaded if len(own.intersection(tables[name])) > (1 - _FOREIGN) * len(own)]
-    if not alike:
-        raise InputError(f"{called} resembles no published tokenizer; name one with --as NAME")
-    name = min(alike, key=differing.__getitem__)
-    return name, loaded[name]
+                other = load_named(name)
+                of_name = _table(other)
+                if len(own.intersection(of_name)) > (1 - _FOREIGN) * len(own):
+                    loaded[name], differing[name] = other, _differing(table, of_name) + _changes(mine, other)
+            if differing.get(name) == 0:
+                return name, loaded[name]
+        if differing and (distance > _NEAR or min(differing.values()) < _OTHER * mine.vocab_size):
+            name = min(differing, key=differing.__getitem__)
+            return name, loaded[name]
+    raise InputError(f"{called} resembles no published tokenizer; name one with --as NAME")
 
 
 def published_sizes() -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
@@ -108,10 +109,16 @@ def place_of_ids(tokenizer: Tokenizer, text: str, *ids: Sequence[int]) -> Place:
     >>> import tokbench
     >>> place_of_ids(tokbench.load("utf8_bytes"), "Ab", [65, 98], [97, 98]).cause
     <Cause.NORMALIZER: 'normalizer'>
+    >>> place_of_ids(tokbench.load("utf8_bytes"), "Abcd", [65, 98, 99, 100], [66, 99, 100, 101]).cause
+    <Cause.IDS: 'ids'>
     """
     if any(not 0 <= k < tokenizer.vocab_size for some in ids for k in some):
         return Place(Cause.IDS, None)
-    return place_of_difference(*(reading(text, pieces_of_ids(tokenizer, some)) for some in ids))
+    readings = [reading(text, pieces_of_ids(tokenizer, some)) for some in ids]
+    pairs = [Counter(pairwise(some.surface or b"")) for some in readings]
+    if any(some.form.startswith("~") for some in readings) and 2 * (pairs[0] & pairs[1]).total() < pairs[0].total():
+        return Place(Cause.IDS, None)  # no normalizer makes such a text: the ids are of another vocabulary
+    return place_of_difference(*readings)
 
 
 def _first_difference(one: TokenReading, other: TokenReading) -> int | None:

@@ -1,6 +1,7 @@
-"""Write the kits that ship: ``python -m tokbench_identity.write_kits [NAME ...]``, for some published names or all.
+"""Write the kits that ship: ``python reports/tools/write_kits.py [NAME ...]``, for some published names or all.
 
-A name that has a kit keeps its texts, where they notice something. The sizes of all vocabularies are written, too.
+A name that has a kit keeps its texts, where they notice something. ``--quick NAME ...`` takes a minute a name, and does
+not decide on what its texts do not notice. The sizes of all vocabularies are written, too.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from tokbench_identity.kit import KITS, Kit, kit_of, make_kit, pack, shipped_nam
 
 def main(names: list[str]) -> None:
     """Make kits, and keep the others."""
+    quick, names = "--quick" in names, [name for name in names if name != "--quick"]
     kits: dict[str, Kit] = {name: kit_of(name) for name in shipped_names()}
     for name in names or local_names():
         try:
-            kits[name] = make_kit(name, decide=True, earlier=kits.get(name))
+            kits[name] = make_kit(name, decide=not quick, earlier=kits.get(name))
         except TokbenchError as error:
             sys.stdout.write(f"{name}: {error}\n")
             continue

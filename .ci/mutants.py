@@ -54,8 +54,8 @@ def _workspace(room):
         # Each change of a function is a function with the same examples.
         "pytest_add_cli_args": ["-p", "no:xdist", "-p", "no:cacheprovider", "-k", "not __mutmut_"],
         "process_isolation": "forkserver",
-        "timeout_multiplier": 5.0,
-        "timeout_constant": 4.0,
+        "timeout_multiplier": 1.0,
+        "timeout_constant": 5.0,
     }
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
     project.write_text(project.read_text(encoding="utf-8") + f"\n[tool.mutmut]\n{lines}", encoding="utf-8")

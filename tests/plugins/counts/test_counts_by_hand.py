@@ -270,7 +270,7 @@ def test_a_thousand_documents_are_a_batch():
     assert (facts.documents, facts.bytes) == (2001, 4002)
     late = count_table(["ab"] * 1000 + ["c"], 0, pattern="gpt2")
     assert late["first"].to_pylist() == [0, 2000]
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="longer"):
         count_table(["a", "b"], [0])
     rows = [{"text": "a", "lang": "en"}] * 1000 + [{"text": "b", "lang": "de"}, {"text": "c", "lang": "de"}]
     partition = count_partition(rows, group="{lang}")

@@ -255,6 +255,7 @@ def test_standard_input(tmp_path):
     assert rows(tmp_path / "out") == expected(["no no\nno!"], "gpt4")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_bad_byte_is_named_by_another_process(tmp_path, small):
     folder = write(tmp_path / "in", texts(5, 300, seed=8))

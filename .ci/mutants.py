@@ -54,8 +54,8 @@ def _workspace(room):
         # Each change of a function is a function with the same examples.
         "pytest_add_cli_args": ["-p", "no:xdist", "-p", "no:cacheprovider", "-k", "not __mutmut_"],
         "process_isolation": "forkserver",
-        "timeout_multiplier": 5.0,
-        "timeout_constant": 4.0,
+        "timeout_multiplier": 2.0,
+        "timeout_constant": 30.0,
     }
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
     project.write_text(project.read_text(encoding="utf-8") + f"\n[tool.mutmut]\n{lines}", encoding="utf-8")
@@ -95,7 +95,8 @@ def _score(name, room, sample, seed, children):
         sys.stdout.write("\n".join([f"  {results[mutant]}: {mutant}", *(f"    {line}" for line in changed), ""]))
     shutil.rmtree(work)
     share = 1 - len(left) / len(chosen)
-    caught = f"{len(chosen) - len(left):5,} of {len(chosen):5,} tried, of {len(names):5,}"
+    endless = sum(results[mutant] == "timeout" for mutant in chosen)
+    caught = f"{len(chosen) - len(left):,} of {len(chosen):,} tried, of {len(names):,}; {endless} did not end"
     sys.stdout.write(f"{share:4.0%} {caught}  {name}\n")
     sys.stdout.flush()
     return share

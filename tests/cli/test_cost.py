@@ -12,12 +12,13 @@ from test_missing_library import without, without_splintr  # noqa: F401 - fixtur
 
 import tokbench.sources.sample
 from tokbench.cli.main import tokbench as commands
-from tokbench.cost.command import _facts, _show
+from tokbench.cost import text_cost
+from tokbench.cost.command import _cells, _facts, _share, _show
 from tokbench.cost.sample import Estimate
 from tokbench.cost.text_cost import CostTable, TextCost, _merged, count_tokens
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.round_trip import Loss, RoundTrip
-from tokbench.registry.local_names import DOWNLOAD, local_names
+from tokbench.registry.local_names import DOWNLOAD, LocalNames, local_names
 from tokbench.registry.plugins import load_registry
 from tokbench.terminal.number_table import print_numbers
 from tokbench.tokenizers.facts import CAUTION
@@ -154,6 +155,14 @@ def test_a_table_shown_by_hand(monkeypatch, capsys):
     assert line == "a (also z) 1,000 500 ± 10.0% 1.60 1.00 0"
     _show(("p",), replace(TABLE, costs=TABLE.costs[3:], left_out={}))
     assert capsys.readouterr() == ("", "d: it crashed\n")
+
+
+def test_where_nothing_is_known(monkeypatch):
+    assert _cells(row("e", 1, 1, loss=RoundTrip.UNKNOWN), TABLE) == ["e", "1,000", "2", "6.00", "0.50", "??"]
+    assert [_share(None, None, value) for value in (None, "5%", " .5 ", "100 %")] == [None, 0.05, 0.5, 1]
+    monkeypatch.setattr(text_cost, "local_names", lambda _: LocalNames([], {"needs p": ["a", "b"], "no q": ["c"]}))
+    with pytest.raises(InputError, match=r"^no published vocabulary is installed: needs p \(a, b\); no q \(c\)$"):
+        text_cost.cost_of([["a"]], load_registry(), workers=0)
 
 
 def test_cautions_of_a_tokenizer_are_its_notes():

@@ -6,6 +6,7 @@ from shared_fixtures import cell
 import tokbench
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["edited", "longer", "latin-1", "gone"])
 def test_what_is_measured_is_what_was_read(write_config, faulty, tmp_path, monkeypatch, how):
     lines = "\n".join("aa ba ca da"[k % 5 :] for k in range(40))

@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
+from made_up_results import results_of
+from metric_views import view
 
+import tokbench
 from tokbench.corpus.shards import BUCKETS
 from tokbench.measuring.metric import CorpusStates, Measured, NotApplicable
-from tokbench.measuring.paired import PairedChange, paired_difference, paired_quotient
+from tokbench.measuring.paired import KeptSums, PairedChange, paired_difference, paired_quotient
 from tokbench.measuring.round_trip import Loss
-from tokbench.measuring.sums import SummedMetric, Sums, compared_sums
+from tokbench.measuring.sums import PairedSums, SummedMetric, Sums, compared_sums
+from tokbench.results.blocks import MetricInfo
+from tokbench.results.cells import Cell
 from tokbench.statistics.jackknife import too_few
 from tokbench.statistics.sample_units import SampleUnits
 
@@ -149,3 +154,35 @@ def test_raw_states_of_a_metric():
     assert metric.raw(made) == metric.raw(holder) == made.raw()
     assert metric.raw(object()) is None
     assert metric.merge(made, made).total("tokens").value == 6
+
+
+def test_sums_that_a_run_has_kept():
+    def raw(*tokens):
+        return {"documents": 2, "sums": {"tokens": list(tokens)}}
+
+    states = {"t g": raw(1, 2), "t h": raw(3, 4), "u g": raw(5, 6), "v g": [1], "v h": {"sums": 3}}
+    kept = KeptSums(
+        results_of(
+            [Cell("t", "c", "g", "m", 1.0, n=2), Cell("t", "c", "h", "m", 1.0, n=2)],
+            {"m": MetricInfo(family="f")},
+            {(place[0], "c", place[2], "f"): state for place, state in states.items()},
+        )
+    )
+    found = {
+        place: kept.sums(place[0], "c", place[2], "f") for place in ("t g", "t h", "t *", "u g", "u *", "v g", "v h")
+    }
+    shown = {place: sums and sums.columns["tokens"].tolist() for place, sums in found.items()}
+    assert shown == {"t g": [1, 2], "t h": [3, 4], "t *": [4, 6], "u g": [5, 6], "u *": None, "v g": None, "v h": None}
+    assert (found["t g"].documents, found["t *"].documents) == (2, 4)
+    assert kept.sums("t", "c", "g", "f") is found["t g"]
+    assert kept.sums("t", "other", "*", "f") is None
+
+
+def test_sums_of_a_shard_count_what_occurs_often():
+    """Documents of 2 and 3 bytes; as chunks that occur 5 and 7 times."""
+    encoded = view(tokbench.load("utf8_bytes"), "ab", "cé")
+    made = PairedSums(None).map(encoded)
+    assert (made.documents, made.total("tokens").value, made.total("characters").value) == (2, 5, 4)
+    encoded.shard.times = np.array([5, 7])
+    often = PairedSums(None).map(encoded)
+    assert (often.total("tokens").value, often.total("characters").value) == (2 * 5 + 3 * 7, 2 * 5 + 2 * 7)

@@ -58,6 +58,7 @@ def test_texts_that_are_not_strings_are_refused():
         run({"a": ["x", float("nan")]}, {"b": "utf8_bytes"})
 
 
+@pytest.mark.slow
 def test_tiktoken_objects_load(tiktoken_files):
     tiktoken = pytest.importorskip("tiktoken")
     encoding = tiktoken.get_encoding("cl100k_base")

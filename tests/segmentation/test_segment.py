@@ -139,6 +139,7 @@ def test_a_tokenizer_that_dies_costs_its_own_line(faulty):
     assert "a│b│c│" in outcome.output
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_inspect_outlives_a_tokenizer_that_dies(faulty):
     outcome = CliRunner().invoke(command, ["inspect", "CrashesInEncode"])

@@ -86,6 +86,7 @@ def test_one_that_fails_is_not_verified(write_config, lines, faulty):
     assert f"- second: not verified on c: {found.reason}\n" in markdown.render(results)
 
 
+@pytest.mark.slow
 def test_counts_are_compared_where_a_tokenizer_has_no_ids(write_config, lines, faulty, stored):
     tokenizers = "  first: {backend: utf8_bytes}\n  counts: {backend: Counts, same_as: first}\n"
     path = write_config(lines, f"{tokenizers}  wrong: {{backend: CountsWrong, same_as: first}}", SPEED)

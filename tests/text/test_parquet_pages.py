@@ -37,6 +37,7 @@ def test_page_sizes_are_those_of_the_texts(tmp_path: Path, version: str, diction
     assert texts <= sizes.largest <= texts + 20
 
 
+@pytest.mark.slow
 def test_rows_of_one_long_text_take_few(tmp_path: Path) -> None:
     path = written(tmp_path / "bomb.parquet", ["x" * LONG] * 60)
     assert path.stat().st_size < LONG / 1000

@@ -270,6 +270,12 @@ def test_a_thousand_documents_are_a_batch():
     assert (facts.documents, facts.bytes) == (2001, 4002)
     late = count_table(["ab"] * 1000 + ["c"], 0, pattern="gpt2")
     assert late["first"].to_pylist() == [0, 2000]
+    with pytest.raises(ValueError, match="longer"):
+        count_table(["a", "b"], [0])
+    rows = [{"text": "a", "lang": "en"}] * 1000 + [{"text": "b", "lang": "de"}, {"text": "c", "lang": "de"}]
+    partition = count_partition(rows, group="{lang}")
+    assert CountFacts.of(partition.schema.metadata, "t").groups == ("de", "en")
+    assert partition["count"].to_pylist() == [1, 1, 1000]
     numbered = count_table(["ab"] * 1000 + ["c"], range(1001), pattern="gpt2")
     assert numbered["first"].to_pylist() == [0, 1000 * DOCUMENT]
 

@@ -121,6 +121,7 @@ def test_an_excerpt_is_short_and_parts_no_letter_from_its_marks(text):
             assert not found.endswith("\u200d")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_text_that_ends_the_process_costs_its_tokenizer(faulty, write_config):
     path = write_config(

@@ -14,15 +14,8 @@ from tokbench.plugin.timing import TimingPlace
 from tokbench_engines.speed.isolated.contract import IsolatedMetric, StepAnswers, TrainedIn
 
 
-@dataclass(frozen=True)
-class LoadAlone(Job):
-    """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
-
-    It has the limit of a training, because the one of an answer may be too short.
-    """
-
+class _Alone(Job):
     name: str
-    limit: ClassVar[Literal["step", "train"]] = "train"
 
     @property
     def local_only(self) -> bool:
@@ -32,13 +25,24 @@ class LoadAlone(Job):
     def tokenizers(self) -> tuple[str, ...]:
         return (self.name,)
 
+
+@dataclass(frozen=True)
+class LoadAlone(_Alone):
+    """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
+
+    It has the limit of a training, because the one of an answer may be too short.
+    """
+
+    name: str
+    limit: ClassVar[Literal["step", "train"]] = "train"
+
     def run(self, context: Any) -> Iterator[Failure | None]:
         with doing("loading", tokenizer=self.name, place=""):
             yield attempt(lambda: context.loaded(self.name).warm_up(), "loading")
 
 
 @dataclass(frozen=True)
-class MeasureAlone(Job):
+class MeasureAlone(_Alone):
     """Do some steps of an isolated metric for one tokenizer; the answers are step and answer, or step and failure.
 
     The last answer of a step is ``None`` in place of both.
@@ -48,14 +52,6 @@ class MeasureAlone(Job):
     options: Options
     name: str
     steps: tuple[str, ...]
-
-    @property
-    def local_only(self) -> bool:
-        return True
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        return (self.name,)
 
     def run(self, context: Any) -> Iterator[tuple[str, Any]]:
         make = context.family(self.family).make

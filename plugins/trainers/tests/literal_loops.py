@@ -3,30 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 
 from tokbench_plugins.bpe.literal import Tie, count_pairs, merge_pair, most_frequent
 from tokbench_plugins.bpe.vocabulary import Pair
-
-
-def count_merges(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
-    """Count how often each pair would be merged, in order of first occurrence.
-
-    Only runs of one id differ from :func:`count_pairs`: three equal ids in a row are one merge.
-
-    >>> count_merges([[97, 97, 97, 98], [97, 97, 97, 97]])
-    {(97, 97): 3, (97, 98): 1}
-    """
-    counts: dict[Pair, int] = {}
-    for ids in sequences:
-        before: Pair | None = None
-        for pair in pairwise(ids):
-            if pair == before:  # merging that one takes the left half of this one
-                before = None
-            else:
-                counts[pair] = counts.get(pair, 0) + 1
-                before = pair
-    return counts
 
 
 def continue_literally(

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from literal_loops import continue_literally, count_merges
+from literal_loops import continue_literally
 
 from tokbench_plugins.bpe import FIRST_MERGE, Pair
-from tokbench_plugins.bpe.literal import Tie, encode_literally, merge_pair, most_frequent, train_literally
+from tokbench_plugins.bpe.literal import Tie, encode_literally, merge_pair, train_literally
 from tokbench_plugins.bpe.vocabulary import token_bytes_of
 from tokbench_trainers.superwords.rules import BoundlessMerges, is_word_like, may_cross
 
@@ -49,34 +49,35 @@ def train_superbpe_literally(
 def train_boundless_literally(
     documents: Iterable[Iterable[bytes]], vocab_size: int, tie: Tie = "first"
 ) -> BoundlessMerges:
-    """Do the merge that is done most often, be it within chunks or of whole chunks.
+    """Try every merge of every step: the one that leaves the fewest ids wins, and of equals the supermerge.
 
-    A *supermerge* joins two neighbouring chunks that are one token each and word-like. It goes before an ordinary merge
-    with the same count. It is skipped if its token exists, or if one chunk of the text contains its bytes.
+    A *supermerge* joins two neighbouring chunks that are one token each and word-like. It is skipped if its token exists,
+    or if one chunk of the text contains its bytes.
 
     >>> train_boundless_literally([[b"in", b" a"], [b"in", b" a"]], 259)
     BoundlessMerges(merges=[(105, 110), (32, 97), (256, 257)], supermerges=[2])
     """
     chunks = [list(document) for document in documents]
-    texts = [[list(chunk) for chunk in document] for document in chunks]
-    inside = b"\xff".join(chunk for document in chunks for chunk in document)  # no text has the byte 0xff
-    tokens = token_bytes_of(())
+    text = [[list(chunk) for chunk in document] for document in chunks]
     merges: list[Pair] = []
     supermerges: list[int] = []
-    while (made := len(tokens)) < vocab_size:
-        within = count_merges(chunk for text in texts for chunk in text)
-        across = count_merges(run for text in texts for run in runs_of(text, tokens))
-        made_by = {pair: tokens[pair[0]] + tokens[pair[1]] for pair in across}
-        across = {pair: n for pair, n in across.items() if made_by[pair] not in tokens and made_by[pair] not in inside}
-        if not within and not across:
+    while (made := 256 + len(merges)) < vocab_size:
+        tokens = token_bytes_of(merges)
+        across = dict.fromkeys(pair for document in text for run in runs_of(document, tokens) for pair in pairwise(run))
+        within = dict.fromkeys(pair for document in text for chunk in document for pair in pairwise(chunk))
+        tried = []
+        for pair in across:
+            token = tokens[pair[0]] + tokens[pair[1]]
+            if token not in tokens and not any(token in chunk for document in chunks for chunk in document):
+                tried.append((pair, True, [join_chunks(document, pair, made) for document in text]))
+        tried += [(pair, False, [merge_within(document, pair, made) for document in text]) for pair in within]
+        if not tried:
             break
-        joins = max(across.values(), default=0) >= max(within.values(), default=0)
-        pair = most_frequent(across if joins else within, tie)
-        merge = join_chunks if joins else merge_within
-        texts = [merge(text, pair, made) for text in texts]
+        if tie == "smallest":
+            tried.sort(key=lambda step: (not step[1], step[0]))
+        pair, joins, text = min(tried, key=lambda step: sum(len(chunk) for document in step[2] for chunk in document))
         supermerges += [len(merges)] * joins
         merges.append(pair)
-        tokens.append(tokens[pair[0]] + tokens[pair[1]])
     return BoundlessMerges(merges, supermerges)
 
 

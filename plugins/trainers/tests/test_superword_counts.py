@@ -19,7 +19,7 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench_plugins.bpe import resolve_pattern
 from tokbench_plugins.bpe.compiled.count import count_documents, encode_documents
-from tokbench_plugins.counts.count import Block, BlockCounter
+from tokbench_plugins.counts.count import count_partition
 from tokbench_plugins.counts.facts import CountFacts, read_facts
 from tokbench_plugins.counts.local import Task, count
 from tokbench_plugins.counts.merge import add_tables
@@ -28,14 +28,7 @@ from tokbench_plugins.counts.read import TableRows, read_counts
 from tokbench_plugins.counts.rows import gather
 from tokbench_trainers.superwords.cutting import BORDERS, SuperwordCutter
 from tokbench_trainers.superwords.superbpe import SuperBPERule, train_superbpe
-from tokbench_trainers.superwords.tables import (
-    boundless_of_table,
-    least_of,
-    make_table,
-    plan_of,
-    sketch_of,
-    superbpe_of_table,
-)
+from tokbench_trainers.superwords.tables import boundless_of_table, make_table, plan_of, superbpe_of_table
 from tokbench_trainers.superwords.train_boundless import train_boundless
 from tokbench_trainers.superwords.wanted import SuperwordTraining
 
@@ -69,13 +62,9 @@ def from_table(path, wanted):
 def test_cut_text_gives_the_merges(documents, kind, pattern, least, smallest):
     """Without a guess: at any count, either the merges are those of the text, or they are refused."""
     wanted = wanted_for(kind, 276, pattern, "smallest" if smallest else "first")
-    data, offsets = encode_documents(documents)
-    plan = plan_of(count_documents(documents, pattern), wanted).plan
-    sketch = sketch_of(plan, [Block(data, offsets, None)])
-    cutter = SuperwordCutter(plan._replace(least=least, frequent=sketch >= least))
-    counter = BlockCounter(pattern, cutter=cutter)
-    counter.add(Block(data, offsets, None))
-    rows = gather(counter.rows())
+    planned = plan_of(count_documents(documents, pattern), wanted)
+    cutter = planned.cutter(planned.sketch(documents), least)
+    rows = gather(count_partition(documents, 0, cutter=cutter).to_batches())
     expected = from_text(documents, wanted)
     try:
         found = from_rows(rows, CountFacts(cutter.name, superwords=cutter.facts), wanted)
@@ -135,11 +124,8 @@ def test_parts_add_up(samples, tmp_path):
     folder, documents = samples["code"]
     wanted = wanted_for("superbpe", 1000)
     table_of(folder, tmp_path / "whole.counts", wanted)
-    plan = plan_of(count_documents(documents, "gpt4"), wanted).plan
-    blocks = [Block(*encode_documents(documents), None)]
-    sketch = sketch_of(plan, blocks)
-    least = least_of(sketch, wanted)
-    cutter = SuperwordCutter(plan._replace(least=least, frequent=sketch >= least))
+    planned = plan_of(count_documents(documents, "gpt4"), wanted)
+    cutter = planned.cutter(planned.sketch(documents))
     files, parts = sorted(folder.iterdir()), []
     reading = Reading(wanted.pattern, border=BORDERS["superbpe"])
     for number, some in enumerate((files[:5], files[5:])):

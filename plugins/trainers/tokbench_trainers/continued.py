@@ -33,7 +33,7 @@ def continue_merges(
     """Yield merges as :func:`.literal.continue_literally` does, from any ids on.
 
     ``sequences`` has the ids and the count of each different chunk, in order of first occurrence. ``allowed`` is called
-    once for each pair. ``overlapping=False`` counts as :func:`.literal.count_merges` does.
+    once for each pair. ``overlapping=False`` counts what would be merged: of three equal ids in a row, one pair.
 
     >>> list(continue_merges([([256, 32, 256, 99], 1), ([256, 99], 1)], [300]))
     [Learned(pair=(256, 99), times=2)]

@@ -18,7 +18,7 @@ from tokbench_plugins.bpe.backend import split_problem
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.encode import ChunkwiseEncoder
 from tokbench_plugins.bpe.compiled.train import train_counts
-from tokbench_plugins.counts.count import Block, blocks_of_partition
+from tokbench_plugins.counts.count import blocks_of_partition
 from tokbench_plugins.counts.facts import CountFacts, read_facts
 from tokbench_plugins.counts.local import Counted, Task, count, through
 from tokbench_plugins.counts.pieces import Piece, PieceReader, Reading, pieces
@@ -96,7 +96,10 @@ class Planned(NamedTuple):
 
     def sketch(self, batches: Iterable[Any], field: str = "") -> NDArray[np.int64]:
         """Return int64[SLOTS], counts of the pairs of what :func:`.count_partition` takes; they add up."""
-        return sketch_of(self.plan, blocks_of_partition(batches, field))
+        cutter, sketch = SuperwordCutter(self.plan), np.zeros(SLOTS, np.int64)
+        for block in blocks_of_partition(batches, field):
+            cutter.add_to(sketch, block.data, block.offsets)
+        return sketch
 
     def cutter(self, sketch: NDArray[np.int64], least: int | None = None) -> SuperwordCutter:
         """Return what cuts the text, for the sum of all sketches; ``least`` as for :func:`make_table`."""
@@ -129,14 +132,6 @@ def plan_of(words: Counts, wanted: SuperwordTraining) -> Planned:
     enough = len(merges) == wanted.vocab_size - FIRST_MERGE and merges
     # Supermerges take the places of rarer ones.
     return Planned(wanted, CuttingPlan(wanted.kind, wanted.rule, merges), ordinary.times[-1] if enough else 1)
-
-
-def sketch_of(plan: CuttingPlan, blocks: Iterable[Block]) -> NDArray[np.int64]:
-    """Return int64[SLOTS], at least how often each pair occurs; sketches of parts of a text add up."""
-    cutter, sketch = SuperwordCutter(plan), np.zeros(SLOTS, np.int64)
-    for block in blocks:
-        cutter.add_to(sketch, block.data, block.offsets)
-    return sketch
 
 
 def least_of(sketch: NDArray[np.int64], wanted: SuperwordTraining) -> int:

@@ -199,6 +199,7 @@ def test_a_tekken_file_by_hand(tmp_path):
     [
         ({"config": {}}, "not a Tekken file: KeyError"),
         ({"vocab": None}, "not a Tekken file: TypeError"),
+        ({"vocab": [{"rank": 0, "token_bytes": "Y!Q=="}]}, "base64"),
         ({"vocab": [{"rank": 0, "token_bytes": "YQ=="}]}, "a damaged Tekken file: not every rank below 258 is there"),
     ],
 )

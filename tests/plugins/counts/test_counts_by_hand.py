@@ -86,6 +86,11 @@ def test_facts_are_read_as_written():
         CountFacts.of({b"tokbench.counts": text.replace('"version": 1', '"version": 2').encode()}, "t")
 
 
+def test_a_table_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"none: cannot be read: No such file"):
+        read_facts(tmp_path / "none")
+
+
 def test_what_is_added_is_summed():
     one = CountFacts("p", 2, 9, ("a",), groups=("y",), left_out=LeftOut(2, 1, 2, 3), spans=((0, 4),), in_order=False)
     two = CountFacts("p", 3, 4, ("b", "c"), groups=("x", "y"), left_out=LeftOut(5, 10, 20, 30), spans=((4, 5),))

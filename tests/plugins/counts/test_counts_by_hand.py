@@ -30,7 +30,7 @@ from tokbench_plugins.counts.count import Block, BlockCounter, count_partition, 
 from tokbench_plugins.counts.facts import CountFacts, LeftOut, position, read_facts
 from tokbench_plugins.counts.local import Task, _place
 from tokbench_plugins.counts.pieces import Amount, Piece, PieceReader, Reading, _line_starts, pieces
-from tokbench_plugins.counts.read import counts_of_groups, read_counts, text_of_tables
+from tokbench_plugins.counts.read import counts_of_groups, read_counts, rows_of_tables, text_of_tables
 from tokbench_plugins.counts.rows import check_counts, gather, rows_of
 from tokbench_plugins.counts.source import CountsOptions, CountsSource
 
@@ -84,6 +84,11 @@ def test_facts_are_read_as_written():
             CountFacts.of(metadata, "t")
     with pytest.raises(InputError, match="t: counts of another version"):
         CountFacts.of({b"tokbench.counts": text.replace('"version": 1', '"version": 2').encode()}, "t")
+
+
+def test_a_table_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"none: cannot be read: No such file"):
+        read_facts(tmp_path / "none")
 
 
 def test_what_is_added_is_summed():
@@ -158,6 +163,8 @@ def test_the_order_of_groups_and_chunks(tmp_path):
         assert not merging.has_order(connection, tmp_path / "u")
     assert read_facts(tmp_path / "u").groups == ("",)
     assert (read_facts(tmp_path / "u").parts, read_facts(tmp_path / "u").numbered) == (False, False)
+    both = rows_of_tables({"t": table}, "first")
+    assert ([*both.rows.chunks()], both.facts) == ([(b"b", 2), (b"c", 4), (b"a", 4)], facts)
     text = text_of_tables({"one": table, "two": table})
     assert (text.documents, text.bytes) == (14, 20)
 
@@ -194,6 +201,9 @@ def test_rows_are_gathered_as_given():
     assert gather(iter(some)).counts.sum() == 2 * (1 + 140_000)
     assert gather(iter(some)).offsets[-1] == 2 * 840_000
     assert gather(iter([])).counts.size == 0
+    for size in ((1 << 20) - 16, (1 << 20) - 15, (1 << 20) - 1, (1 << 20) + 16):  # the room at first, with 16 behind
+        made = gather(rows_of(counts_of((b"x" * size, 1)), None, "", 0))
+        assert (made.data.size, made.data[-16:].any()) == (size + 16, False)
 
 
 @pytest.mark.parametrize(

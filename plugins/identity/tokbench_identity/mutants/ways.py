@@ -182,7 +182,7 @@ def _ids(tokenizer: Tokenizer, model: StageModel) -> Iterator[Mutant]:
     }
     if size > _UINT16:
         ways["only 16 bits of them"] = lambda ids: [k & _UINT16 for k in ids]
-    special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    special = _by_id(tokenizer)
     for name, k in [*special.items()][:4]:
         ways[f"{name} before the text"] = partial(_framed, [k], [])
         ways[f"{name} after the text"] = partial(_framed, [], [k])
@@ -192,6 +192,12 @@ def _ids(tokenizer: Tokenizer, model: StageModel) -> Iterator[Mutant]:
         hints = tuple(filter(None, (_text(tokenizer, at), _text(tokenizer, at + 1))))
         shifted = replace(model, ids=partial(_moved, at))
         yield Mutant("ids", f"one too high from {at} on", shifted, hints)
+
+
+def _by_id(tokenizer: Tokenizer) -> dict[str, int]:
+    """Return the special tokens in an order that is always the same."""
+    special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    return dict(sorted(special.items(), key=lambda row: (row[1], row[0])))
 
 
 def _framed(before: list[int], after: list[int], ids: list[int]) -> list[int]:
@@ -216,7 +222,7 @@ def _text(tokenizer: Tokenizer, token_id: int) -> str:
 
 
 def _special(tokenizer: Tokenizer, model: StageModel) -> Iterator[Mutant]:
-    special = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    special = _by_id(tokenizer)
     names = [name for name in special if name not in model.added]
     for name in names[:: max(1, len(names) // _SPECIAL)]:
         read = replace(model, added={**model.added, name: special[name]})

@@ -24,7 +24,7 @@ from tokbench.plugin import metrics, report, timing
 from tokbench.registry.plugins import load_registry
 from tokbench_plugins import bpe
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml") if path.parent.name != "template")
 DOOR = {
     "tokbench.command": command_door,

@@ -11,7 +11,7 @@ import pytest
 
 from tokbench.registry.plugins import load_registry
 
-PACKAGE = Path(__file__).parents[2] / "tokbench"
+PACKAGE = Path(__file__).parents[1] / "tokbench"
 BY_NAME = (PACKAGE / "metrics", PACKAGE / "formats", PACKAGE / "studies", PACKAGE / "cost" / "command.py")
 """Only here may the id of a metric stand; the JSON of ``cost`` has a key ``same_ids`` of its own."""
 

@@ -15,7 +15,7 @@ from tokbench.results.model import Results
 
 pytestmark = pytest.mark.slow
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 DELETED = (
     *("tokbench/formats/csv.py", "tokbench/formats/html.py"),
     *("tokbench/metrics/compression.py", "tokbench/metrics/vocabulary.py"),

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 import tokbench
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".github"
 KINDS = {
     "workflows/*.yml": "vendor.github-workflows",

@@ -180,6 +180,11 @@ class CountFacts:
     """What the text was cut by, if chunks may have several words."""
 
     @property
+    def one_row_each(self) -> bool:
+        """Whether each chunk has one row."""
+        return not self.parts and len(self.groups) < 2  # noqa: PLR2004
+
+    @property
     def gaps(self) -> tuple[Span, ...]:
         """The parts between the first and the last that are missing; documents may have any rising numbers."""
         between = ((before[1], after[0]) for before, after in pairwise(self.spans))

@@ -144,14 +144,14 @@ def merge(
         connection.execute(f"COPY (SELECT * FROM {kept} {order}) TO {_quoted(unfinished)} ({options})")
         seal(unfinished)
     connection.execute("DROP TABLE added")
-    by_chunk = f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(output)} GROUP BY chunk"
+    by_chunk = _by_chunk(output, facts)
     columns = ["count(*)", "sum(n)", "sum(octet_length(chunk))"]
     columns += [f"count(*) FILTER (first < {place})" for place in places]
     query = f"SELECT {', '.join(columns)} FROM ({by_chunk})"
     different, pretokens, chunk_bytes, *before = _numbers(connection, query)
     merged = Merged(facts, different, pretokens, chunk_bytes, tuple(before))
     if merged.slots > MOST_SLOTS:
-        merged = merged._replace(fitting=fitting_min_count(connection, output))
+        merged = merged._replace(fitting=fitting_min_count(connection, output, facts))
     return merged
 
 
@@ -170,22 +170,27 @@ def _moved(connection: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> str:
     )
 
 
-def slots_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+def _by_chunk(path: Path, facts: CountFacts) -> str:
+    """Return a query of the different chunks of a table; to add their rows up takes long where each has one."""
+    if facts.one_row_each:
+        return f"SELECT chunk, count AS n, first FROM {_table(path)}"
+    return f"SELECT chunk, sum(count) AS n, min(first) AS first FROM {_table(path)} GROUP BY chunk"
+
+
+def slots_of(connection: duckdb.DuckDBPyConnection, path: Path, facts: CountFacts) -> int:
     """Return what :data:`MOST_SLOTS` limits, of a table; of rows with one chunk each it is read without their sum."""
     import pyarrow.parquet as pq
 
     metadata = pq.read_metadata(path)
     if sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)) < MOST_SLOTS:
         return 0
-    return _numbers(
-        connection, f"SELECT sum(octet_length(chunk) + 1) FROM (SELECT DISTINCT chunk FROM {_table(path)})"
-    )[0]
+    return _numbers(connection, f"SELECT sum(octet_length(chunk) + 1) FROM ({_by_chunk(path, facts)})")[0]
 
 
-def fitting_min_count(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+def fitting_min_count(connection: duckdb.DuckDBPyConnection, path: Path, facts: CountFacts) -> int:
     """Return the smallest ``--min-count`` whose table can be trained on."""
-    by_chunk = f"SELECT sum(count) AS n, octet_length(any_value(chunk)) + 1 AS slots FROM {_table(path)} GROUP BY chunk"
-    rising = f"SELECT n, sum(sum(slots)) OVER (ORDER BY n DESC) AS slots FROM ({by_chunk}) GROUP BY n"
+    of_n = f"SELECT n, sum(octet_length(chunk) + 1) AS slots FROM ({_by_chunk(path, facts)}) GROUP BY n"
+    rising = f"SELECT n, sum(slots) OVER (ORDER BY n DESC) AS slots FROM ({of_n})"
     return _numbers(connection, f"SELECT min(n) FROM ({rising}) WHERE slots < {MOST_SLOTS - 1}")[0]
 
 

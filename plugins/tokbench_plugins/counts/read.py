@@ -101,9 +101,9 @@ def read_counts(path: Path, tie: Tie, folder: Path) -> Counts:
     facts = read_facts(path)
     with engine(available_memory(), folder) as connection:
         _check_order(connection, path, tie)
-        _check_size(connection, path)
-        one_row_each = facts.in_order and not facts.parts and len(facts.groups) < 2  # noqa: PLR2004
-        counts = gather(chunks_in_order(connection, path, one_row_each=one_row_each))
+        _check_size(connection, path, facts)
+        ready = facts.in_order and facts.one_row_each
+        counts = gather(chunks_in_order(connection, path, one_row_each=ready))
     check_counts(counts, facts, path)
     return counts
 
@@ -114,9 +114,9 @@ def _check_order(connection: duckdb.DuckDBPyConnection, path: Path, tie: Tie) ->
         raise plugin.BackendError(f"{path}: {message}")
 
 
-def _check_size(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    if (slots := slots_of(connection, path)) > MOST_SLOTS:
-        fitting = fitting_min_count(connection, path)
+def _check_size(connection: duckdb.DuckDBPyConnection, path: Path, facts: CountFacts) -> None:
+    if (slots := slots_of(connection, path, facts)) > MOST_SLOTS:
+        fitting = fitting_min_count(connection, path, facts)
         message = f"{slots:,} bytes of pre-tokens are more than the {MOST_SLOTS:,} that training takes"
         fix = f"leave rare ones out: tokbench count --add {path} --min-count {fitting}"
         raise plugin.InputError(f"{path}: {message}; {fix} -o SMALLER")

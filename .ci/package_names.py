@@ -22,8 +22,8 @@ def brought():
     for suite in shipped_suites().values():
         module = suite.path.parents[1].name
         yield module.replace("_", "-"), "suite", suite.name
-    for found in entry_points(group="tokbench.commands"):
-        yield found.dist.name, "command", found.name
+    for point in entry_points(group="tokbench.commands"):
+        yield point.dist.name, "command", point.name
 
 
 def installed():

@@ -438,11 +438,11 @@ def capabilities():
     for kind in protocol.CAPABILITIES:
         says = inspect.getdoc(kind) or ""
         if says.startswith("Capability: "):
-            members = [each for each in vars(kind) if not each.startswith("_")]
+            members = [name for name in vars(kind) if not name.startswith("_")]
             rows.append(
                 (
                     f"`{kind.__name__}`",
-                    ", ".join(f"`{each}`" for each in members),
+                    ", ".join(f"`{member}`" for member in members),
                     says.partition(": ")[2].split("\n")[0],
                 )
             )

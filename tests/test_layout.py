@@ -138,10 +138,10 @@ def test_no_modules_import_one_another_in_a_circle():
 
 
 def test_public_classes_have_names_of_their_own():
-    found = Counter()
+    counts = Counter()
     for folder in ("tokbench", "plugins"):
         for path in (PACKAGE.parent / folder).rglob("*.py"):
             if not {"tests", "template"} & set(path.parts):
                 tree = ast.parse(path.read_text(encoding="utf-8"))
-                found.update(each.name for each in tree.body if isinstance(each, ast.ClassDef))
-    assert {name for name, times in found.items() if times > 1 and not name.startswith("_")} == set()
+                counts.update(each.name for each in tree.body if isinstance(each, ast.ClassDef))
+    assert {name for name, times in counts.items() if times > 1 and not name.startswith("_")} == set()

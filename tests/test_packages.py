@@ -39,7 +39,7 @@ ALIASES = {"plugin": "tokbench.plugin", "tokbench.plugin": "tokbench.plugin", "t
 ALIASES |= {"metrics": "tokbench.plugin.metrics", "doc": "tokbench.plugin.report"}
 """How modules of the door are called where much of them is used."""
 ROOMS = [ROOT / "tokbench" / room for room in ("formats", "metrics", "sources", "studies")]
-HERE = {found.name for found in distributions()} & set(packages())
+HERE = {distribution.name for distribution in distributions()} & set(packages())
 
 
 @pytest.mark.packages

@@ -70,8 +70,8 @@ def test_two_lines_of_the_readme_set_everything_up():
         assert f"\n{extra} = [" in project
         assert all((ROOT / folder / "pyproject.toml").exists() for folder in re.findall(r"-e (plugins/\w+)", line))
     (find,) = re.findall(r"^line=\$\((.+) README\.md\)$", read(ROOT / ".ci" / "run"), re.MULTILINE)
-    found = subprocess.run([*shlex.split(find), str(tables.README)], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == lines[1]
+    results = subprocess.run([*shlex.split(find), str(tables.README)], capture_output=True, text=True, check=True)
+    assert results.stdout.strip() == lines[1]
 
 
 def test_a_page_has_at_most_900_words():

@@ -104,10 +104,10 @@ def test_same_seed_gives_the_same_estimate(tmp_path):
 def test_an_estimate_by_hand():
     """Blocks of 2 and 4 bytes of 12 in four blocks: 3 and 3 tokens are 1 a byte; residuals 1 and -1."""
     stratum = Stratum(12, 4, [TextBlock(2, []), TextBlock(4, [])])
-    found = CorpusSample([stratum]).estimate([3, 3])
-    assert found.tokens == 12
+    estimate = CorpusSample([stratum]).estimate([3, 3])
+    assert estimate.tokens == 12
     error = 12 / 3 * math.sqrt((1 - 2 / 4) * 2 / 2)
-    assert found.high - found.tokens == pytest.approx(student_t(1) * error)
+    assert estimate.high - estimate.tokens == pytest.approx(student_t(1) * error)
     whole = Stratum(5, 1, [TextBlock(5, [])])
     assert CorpusSample([whole, stratum, whole]).estimate([7, 3, 3, 8]) == pytest.approx(
         (27, 27 - student_t(1) * error, 27 + student_t(1) * error)
@@ -121,8 +121,8 @@ def test_degrees_of_freedom_of_two_strata():
     two = Stratum(8, 4, [TextBlock(2, []), TextBlock(4, [])])
     a, b = 3**2 * (1 - 3 / 6) * 1 / 3, (8 / 3) ** 2 * (1 - 2 / 4) * 2 / 2
     freedom = (a + b) ** 2 / (a**2 / 2 + b**2 / 1)
-    found = CorpusSample([three, two]).estimate([4, 3, 2, 3, 3])
-    assert found == pytest.approx((17, *(17 + sign * student_t(freedom) * math.sqrt(a + b) for sign in (-1, 1))))
+    estimate = CorpusSample([three, two]).estimate([4, 3, 2, 3, 3])
+    assert estimate == pytest.approx((17, *(17 + sign * student_t(freedom) * math.sqrt(a + b) for sign in (-1, 1))))
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,13 @@ def test_kinds_and_sizes_of_files(tmp_path):
     (tmp_path / "in/rows.jsonl").write_bytes(b'{"text": "a"}\n{"text": "' + b"b" * 14 + b'"}\n')
     (tmp_path / "in/LICENSE").write_text("x")
     (tmp_path / "in/empty.jsonl").write_bytes(gzip.compress(b""))
-    found = find_texts([str(tmp_path / "in")])
-    files = {file.kinds: (file.size, file.row, file.data) for file in files_of(found)}
+    texts = find_texts([str(tmp_path / "in")])
+    files = {file.kinds: (file.size, file.row, file.data) for file in files_of(texts)}
     assert files == {
         ("fi/deep/a.txt", "fi/*.txt", "*.txt"): (4, 0, None),
         ("rows.jsonl", "*.jsonl", "*.jsonl"): (41, (13**2 + 26**2) // 39, None),
     }
-    assert "empty.jsonl: empty" in " ".join(found.notes())
+    assert "empty.jsonl: empty" in " ".join(texts.notes())
     alone = files_of(find_texts([str(tmp_path / "in" / name) for name in ("fi/deep/a.txt", "LICENSE")]))
     assert [file.kinds for file in alone] == [("a.txt", "*.txt", "*.txt"), ("LICENSE", "*", "*")]
 
@@ -199,8 +199,8 @@ def test_rows_count_the_tokens_of_their_field(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     truth = sum(len(row["body"]) for row in rows)
-    found = counted(draw([str(path)], 0.5))
-    assert found.low < truth < found.high
+    counts = counted(draw([str(path)], 0.5))
+    assert counts.low < truth < counts.high
 
 
 def test_unequal_files_are_strata(tmp_path):

@@ -121,9 +121,9 @@ def test_code_keeps_its_line_ends(tmp_path):
         *("--backend", "regex_bpe:gpt4", "--text", pattern, "--vocab-size", 300, "--json", "--format", "tokbench"),
         *("-o", tmp_path / "out"),
     )
-    found = json.loads(outcome.stdout)
-    assert found["document"] == "paragraph"
-    [made] = found["tokenizers"]
+    data = json.loads(outcome.stdout)
+    assert data["document"] == "paragraph"
+    [made] = data["tokenizers"]
     tokenizer = tokbench.load("regex_bpe", path=made["files"][0])
     assert any(tokenizer.token_bytes(number).endswith(b":\n") for number in range(tokenizer.vocab_size))
     assert any(tokenizer.token_bytes(number) == b"\n\n\n" for number in range(tokenizer.vocab_size))

@@ -66,19 +66,19 @@ def test_a_run_beside_itself_has_the_same_numbers():
 
 def test_the_interval_is_that_of_the_differences_with_each_group_left_out():
     other = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 8, TOKENS)
-    found = change(compared(run(), run(tokens=other)))
+    changes = change(compared(run(), run(tokens=other)))
     differences = []
     for k in range(BUCKETS):
         rest = [j for j in range(BUCKETS) if j != k]
         before, after = (BYTES[rest].sum() / tokens[rest].sum() for tokens in (TOKENS, other))
         differences.append(after - before)
     error = np.sqrt((BUCKETS - 1) / BUCKETS * np.var(differences) * BUCKETS)
-    assert found.difference == pytest.approx(BYTES.sum() / other.sum() - BYTES.sum() / TOKENS.sum())
+    assert changes.difference == pytest.approx(BYTES.sum() / other.sum() - BYTES.sum() / TOKENS.sum())
     # Hall's interval reaches further where the differences are skewed, and never less far than Student's.
-    assert found.low <= found.difference - error * student_t(31) * 0.999
-    assert found.high >= found.difference + error * student_t(31) * 0.999
-    assert found.high - found.low < 3 * error * student_t(31)
-    assert found.verdict == "better"
+    assert changes.low <= changes.difference - error * student_t(31) * 0.999
+    assert changes.high >= changes.difference + error * student_t(31) * 0.999
+    assert changes.high - changes.low < 3 * error * student_t(31)
+    assert changes.verdict == "better"
     # Unpaired, the same difference would drown: the groups of one run vary more than the runs differ.
     alone = [BYTES[k] / TOKENS[k] for k in range(BUCKETS)]
     assert np.std(alone) / np.sqrt(BUCKETS) > error
@@ -88,8 +88,8 @@ def test_the_interval_is_that_of_the_differences_with_each_group_left_out():
 def test_a_sure_change_below_the_margin_ties(margin, verdict):
     fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
     comparison = compared(run(), run(tokens=fewer, config=RunConfig(practical_margin=margin)))
-    found = change(comparison)
-    assert (round(found.ratio, 4), found.p_holm <= LEVEL, found.verdict) == (0.0069, True, verdict)
+    changes = change(comparison)
+    assert (round(changes.ratio, 4), changes.p_holm <= LEVEL, changes.verdict) == (0.0069, True, verdict)
     text = markdown(ComparisonPage(comparison, [], 0))
     assert ("significantly better" in text, "Groups, significant changes" in text) == (margin < 0.0069,) * 2
     assert check_rules([GateRule.parse("density > 0.1% significantly")], comparison), "a rule has a limit of its own"
@@ -153,15 +153,15 @@ def test_metrics_of_one_count_are_one_fact():
         ("density", "g"), ("density", "h"), ("density", WHOLE), ("speed", WHOLE), ("reach", WHOLE),
     ]  # fmt: skip
     assert ComparisonPage(comparison, [], 0).summary.startswith("Of 5 numbers")
-    assert [each.change.metric for each in check_rules([GateRule.parse("tokens[g] < 0")], comparison)] == ["tokens"]
+    assert [rule.change.metric for rule in check_rules([GateRule.parse("tokens[g] < 0")], comparison)] == ["tokens"]
     assert not [c for c in compared(one(TOKENS), one(TOKENS)).changes if c.follows]
 
 
 def test_what_is_not_a_ratio_has_no_interval():
-    cells = [replace(each, value=0.6) if each.metric == "reach" else each for each in run().cells]
-    found = change(compared(run(), run(cells=cells)), "reach", WHOLE)
-    assert (found.difference, found.low, found.verdict) == (pytest.approx(0.1), None, "open")
-    assert found.reason == "not a ratio of sums, so it has no interval"
+    cells = [replace(cell, value=0.6) if cell.metric == "reach" else cell for cell in run().cells]
+    changes = change(compared(run(), run(cells=cells)), "reach", WHOLE)
+    assert (changes.difference, changes.low, changes.verdict) == (pytest.approx(0.1), None, "open")
+    assert changes.reason == "not a ratio of sums, so it has no interval"
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(changes, reason):
 def test_speeds_of_two_machines_are_compared_if_one_asks_for_it():
     other = run(environment=Environment(tokbench="1", cpu="two"), speed=(12.0, 13.0, 14.0))
     comparison = compared(run(), other, other_machine=True)
-    found = change(comparison, "speed", WHOLE)
-    assert (found.ratio_low, found.ratio_high) == (pytest.approx(12 / 11 - 1), pytest.approx(14 / 9 - 1))
-    assert found.verdict == "better"
+    changes = change(comparison, "speed", WHOLE)
+    assert (changes.ratio_low, changes.ratio_high) == (pytest.approx(12 / 11 - 1), pytest.approx(14 / 9 - 1))
+    assert changes.verdict == "better"
     assert any("two machines" in note for note in comparison.notes)
 
 
@@ -240,12 +240,12 @@ def test_a_rule_fails_on_its_own_place_and_limit(rule, groups):
 
 
 def test_a_number_that_is_gone_breaks_its_rule():
-    cells = [replace(each, value=None, status=Status.FAILED, reason="died") for each in run().cells]
+    cells = [replace(cell, value=None, status=Status.FAILED, reason="died") for cell in run().cells]
     assert failed("density > +50%", run(), run(cells=cells)) == [WHOLE]
 
 
 def test_a_tokenizer_or_a_metric_that_is_gone_breaks_its_rules():
-    without = run(cells=[each for each in run().cells if each.metric != "density"], metrics={"reach": METRICS["reach"]})
+    without = run(cells=[cell for cell in run().cells if cell.metric != "density"], metrics={"reach": METRICS["reach"]})
     assert failed("density[each] < 0", run(), without) == ["g", "h", WHOLE]
     assert not [each for each in compared(run(), without).refused if "density" in each]
     assert {each.reason for each in compared(run(), without).changes if each.verdict == "gone"} == {"not in after"}
@@ -253,7 +253,7 @@ def test_a_tokenizer_or_a_metric_that_is_gone_breaks_its_rules():
 
 def test_a_change_from_nothing_is_beyond_a_share_on_its_own_side():
     none, some = (
-        run(cells=[replace(each, value=value) if each.metric == "reach" else each for each in run().cells])
+        run(cells=[replace(cell, value=value) if cell.metric == "reach" else cell for cell in run().cells])
         for value in (0.0, 0.1)
     )
     assert failed("reach > +500%", none, some) == [WHOLE]

@@ -114,7 +114,7 @@ def comparisons(runs):
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_a_regression_is_caught_by_the_rule_for_it(comparisons, name):
     rule = GateRule.parse(f"{name}: {REGRESSIONS[name]}")
-    changed, unchanged = (check_rules([rule], each) for each in comparisons)
+    changed, unchanged = (check_rules([rule], comparison) for comparison in comparisons)
     assert {failed.change.tokenizer for failed in changed} == {name}
     assert not unchanged
 

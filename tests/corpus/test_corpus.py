@@ -195,12 +195,12 @@ def test_a_limit_takes_each_group_s_first_documents(holdout):
 @given(st.lists(st.tuples(st.text(max_size=9), st.sampled_from("xyz")), max_size=25), st.integers(1, 40))
 def test_shards_keep_order_and_lose_nothing(rows, size):
     documents = [Document(text, group, str(k), "") for k, (text, group) in enumerate(rows)]
-    found = list(shards("c", documents, by_key=False, size=size))
+    items = list(shards("c", documents, by_key=False, size=size))
     for group in "xyz":
-        mine = [shard for shard in found if shard.group == group]
+        mine = [shard for shard in items if shard.group == group]
         assert [text for shard in mine for text in shard.texts] == [text for text, g in rows if g == group]
         assert [shard.first for shard in mine] == np.cumsum([0, *map(len, mine)])[: len(mine)].tolist()
-    for shard in found:
+    for shard in items:
         assert shard.n_bytes.tolist() == [len(text.encode()) for text in shard.texts]
         assert shard.sampled.units.documents.sum() == len(shard)
 
@@ -250,8 +250,8 @@ def test_a_search_without_links_finds_what_glob_finds(tmp_path):
         (tmp_path / name).write_text("text", encoding="utf-8")
     for pattern in ("**/*.txt", "*.txt", "**", "d/**/f/*", "**/e/**/*.txt", "d/**/**/*.txt", "?/*", "**/[de]/*.txt"):
         expected = map(Path, glob.glob(str(tmp_path / pattern), recursive=True))  # noqa: PTH207 - it is the reference
-        found = find_files(tmp_path / pattern)
-        assert found == sorted({path for path in expected if path.is_file()}), pattern
+        files = find_files(tmp_path / pattern)
+        assert files == sorted({path for path in expected if path.is_file()}), pattern
 
 
 PARALLEL = {
@@ -273,7 +273,7 @@ def test_whole_files_are_translations(tmp_path, case):
     assert survey.sha256 == alone.sha256, "the digest of a corpus does not depend on its use"
     shards_of = {shard.group: shard for shard in Corpus("c", source, parallel=True).shards()}
     buckets = [shard.buckets.tolist() for shard in shards_of.values()]
-    assert all(each == buckets[0] for each in buckets), "translations are in one jackknife group"
+    assert all(bucket == buckets[0] for bucket in buckets), "translations are in one jackknife group"
 
 
 def test_whole_files_that_do_not_match_are_refused(tmp_path):

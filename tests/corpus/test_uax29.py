@@ -88,11 +88,11 @@ def cases(lines):
 @pytest.mark.parametrize("property_", ["Word", "Grapheme"])
 def test_every_line_of_the_test_files_of_unicode(property_):
     text = unicode_file(f"auxiliary/{property_}BreakTest.txt")
-    found = list(cases(text.splitlines()))
-    assert len(found) == int(re.search(r"# Lines: (\d+)", text)[1]) > 600
-    wrong = [line for line, text, expected in found if breaks(text, property_) != expected]
+    items = list(cases(text.splitlines()))
+    assert len(items) == int(re.search(r"# Lines: (\d+)", text)[1]) > 600
+    wrong = [line for line, text, expected in items if breaks(text, property_) != expected]
     assert not wrong, "\n".join(wrong)
-    for _, text, expected in found:  # the same by the ways that are taken for documents
+    for _, text, expected in items:  # the same by the ways that are taken for documents
         assert spelled(text, property_) == by_segments(text, expected, property_)
 
 
@@ -107,7 +107,7 @@ def by_segments(text, boundaries, property_):
     """Return the words or the grapheme clusters that are counted, from all boundaries."""
     segments = [text[a:b] for a, b in pairwise(boundaries)]
     first = r"[\p{L}\p{N}\p{M}_].*" if property_ == "Word" else r"\S.*"
-    return [match[0] for match in (regex.search(first, each, regex.DOTALL) for each in segments) if match]
+    return [match[0] for match in (regex.search(first, segment, regex.DOTALL) for segment in segments) if match]
 
 
 WRITTEN = [

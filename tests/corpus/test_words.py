@@ -65,7 +65,7 @@ def test_gold_words_keep_their_place(documents):
         assert spelled(shard.words("gold")) == [form for each in documents for form, _ in each]
         assert spelled(shard.words("gold_nonpunct")) == [form for each in documents for form, flag in each if not flag]
         assert shard.words("gold").documents.tolist() == [k for k, each in enumerate(documents) for _ in each]
-        firsts = [form[0] for each in documents for form, _ in each if len(form) > 1]
+        firsts = [form[0] for document in documents for form, _ in document if len(form) > 1]
         long = [a for a, b in zip(*shard.words("gold")[:2], strict=True) if len(data[a:b].decode()) > 1]
         assert [data[a:m].decode() for a, m in zip(long, shard.gold.morphemes, strict=True)] == firsts
 

@@ -35,8 +35,8 @@ def test_counts_are_measured_and_compared(write_config, lines, faulty, stored):
             one, other = (cell(results, name, metric, group) for name in ("counts", "bytes"))
             assert (one.status, one.value, one.ci_low) == (Status.OK, other.value, other.ci_low)
     for metric in ("roundtrip_exact", "vocab_utilization", "encode_mb_per_s", "decode_mb_per_s"):
-        found = cell(results, "counts", metric)
-        assert (found.status, found.reason) == (Status.NOT_APPLICABLE, NO_IDS)
+        value = cell(results, "counts", metric)
+        assert (value.status, value.reason) == (Status.NOT_APPLICABLE, NO_IDS)
     assert not [c for c in results.cells if c.tokenizer == "counts" and c.status in {Status.FAILED, Status.TIMEOUT}]
     assert cell(results, "counts", "count_mb_per_s").value > 0
     assert cell(results, "counts", "count_ratio").value > 0

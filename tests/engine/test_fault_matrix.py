@@ -65,8 +65,8 @@ def test_a_fault_costs_its_own_results(run, fault):
     broken = Status.TIMEOUT if fault == "hang" else Status.FAILED
     for step, metric in (("encode", "tokens"), ("decode", "roundtrip_exact")):
         assert cell(results, step, metric, "x").value is not None
-        found = cell(results, step, metric, "y")
-        assert found.status == broken
-        assert STRUCK in found.reason
-        assert SIGNS[fault] in found.reason
+        value = cell(results, step, metric, "y")
+        assert value.status == broken
+        assert STRUCK in value.reason
+        assert SIGNS[fault] in value.reason
     assert cell(results, "decode", "tokens", "y").value == 5

@@ -41,8 +41,8 @@ def test_what_ends_the_process_while_encoding(write_config, corpus, faulty, tmp_
     for name, (how, place) in ENDS.items():
         status = Status.TIMEOUT if name == "Leaks" else Status.FAILED
         for metric in ("tokens", "roundtrip_exact", "encode_mb_per_s"):
-            found = cell(results, name, metric)
-            assert (found.status, how in found.reason, place in found.reason) == (status, True, True), name
+            value = cell(results, name, metric)
+            assert (value.status, how in value.reason, place in value.reason) == (status, True, True), name
     assert cell(results, "good", "tokens").value == 11
     assert cell(results, "good", "encode_mb_per_s").value > 0
     assert all(ended(int(pid)) for pid in (tmp_path / "pids").read_text().split()), "and all that it started"

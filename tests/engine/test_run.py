@@ -48,8 +48,8 @@ def test_each_breach_costs_what_it_spoils(write_config, corpus, faulty):
     tokenizers = "\n".join(f"  {name}: {{backend: {name}}}" for name in BREACHES) + "\n  good: {backend: utf8_bytes}"
     results = tokbench.run(write_config(corpus, tokenizers, "[compression, roundtrip, fertility]"), workers=0)
     for name, (metric, reason) in BREACHES.items():
-        found = cell(results, name, metric)
-        assert (found.status, reason in found.reason) == (Status.FAILED, True), found.reason
+        value = cell(results, name, metric)
+        assert (value.status, reason in value.reason) == (Status.FAILED, True), value.reason
     assert cell(results, "OutOfRange", "tokens", "x").value == 6
     assert cell(results, "DecodeRaises", "tokens").value == 11
     assert cell(results, "DecodeRaises", "fertility").value == 11 / 4
@@ -66,9 +66,9 @@ def test_a_shard_that_fails_costs_its_whole_group(write_config, corpus, faulty, 
         write_config(corpus, "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"), workers=0
     )
     for group, tokens in {"x": SHARD_CHARS + 3, "y": SHARD_CHARS + 2, WHOLE: 2 * SHARD_CHARS + 5}.items():
-        found = cell(results, "bad", "tokens", group)
-        assert (found.status, found.value) == (Status.FAILED, None)
-        assert "encode returned id 300" in found.reason
+        value = cell(results, "bad", "tokens", group)
+        assert (value.status, value.value) == (Status.FAILED, None)
+        assert "encode returned id 300" in value.reason
         assert cell(results, "good", "tokens", group).value == tokens
 
 

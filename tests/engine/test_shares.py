@@ -30,7 +30,7 @@ def everything(made, *memories, known=()):
     while idle < len(memories):
         idle = 0
         for number, here in enumerate(memories):
-            others = set().union(*(each for k, each in enumerate(memories) if k != number))
+            others = set().union(*(memory for k, memory in enumerate(memories) if k != number))
             part = made.take(InMemory(here, others, len(memories))) or made.take_over()
             if part is None:
                 idle += 1

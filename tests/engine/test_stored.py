@@ -132,7 +132,7 @@ def test_a_training_that_cannot_be_read_is_done_again(counting, write_config, co
     counted("")
     run(path)
     assert counted("trained:mine") == 15
-    assert any("training mine again" in each for each in caplog.messages)
+    assert any("training mine again" in message for message in caplog.messages)
 
 
 def test_the_text_and_the_size_of_a_training_count(counting, write_config, corpus, tmp_path):
@@ -152,7 +152,7 @@ def test_a_store_that_cannot_be_written_is_told_once(counting, write_config, cor
     monkeypatch.setenv("TOKBENCH_STORE", str(blocked))
     path = write_config(corpora=corpus, tokenizers=f"{ONE}\n{TRAINED}")
     assert table(run(path)) == table(run(path, store=False))
-    assert len([each for each in caplog.messages if "cannot write to the store" in each]) == 1
+    assert len([message for message in caplog.messages if "cannot write to the store" in message]) == 1
 
 
 @pytest.mark.slow

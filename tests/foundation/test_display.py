@@ -76,7 +76,7 @@ def test_lines_come_at_each_step_and_not_at_each_move(capsys):
 
 
 def test_the_keys_of_json_are_those_of_the_documentation():
-    assert documented("one JSON object a line") == [each.name for each in fields(Event)]
+    assert documented("one JSON object a line") == [field.name for field in fields(Event)]
 
 
 def run_json(config, tmp_path):

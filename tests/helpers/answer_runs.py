@@ -225,13 +225,13 @@ RUNS = {
 
 def text_of(name):
     """The answer of a run as the console shows it."""
-    found = answer_of(CellTables(RUNS[name]()))
+    answer = answer_of(CellTables(RUNS[name]()))
     lines = [
         f"  {line.label:<12}{said}" if not k else f"  {'':<12}{said}"
-        for line in found.lines
+        for line in answer.lines
         for k, said in enumerate(line.sentences)
     ]
-    return "\n".join([found.text, *lines]).strip("\n") + "\n"
+    return "\n".join([answer.text, *lines]).strip("\n") + "\n"
 
 
 def written():

@@ -43,7 +43,7 @@ def results_of(cells, metrics, states=(), **facts):
     raw = [RawState(**dict(zip(place, at, strict=True)), state=state) for at, state in dict(states).items()]
     made = {
         "name": "made up",
-        "corpora": {corpus: CorpusInfo(groups=found) for corpus, found in groups.items()},
+        "corpora": {corpus: CorpusInfo(groups=group) for corpus, group in groups.items()},
         "tokenizers": {name: TokenizerInfo(backend="b", vocab_size=9) for name in names},
     }
     return Results(**{**made, **facts}, metrics=dict(metrics), cells=cells, states=RawStates(raw))

@@ -26,8 +26,8 @@ SPLITS = {
 def chunks(text, splits):
     """Split a text by all expressions: each match is a piece, and so is the text between two matches."""
     parts = [text]
-    for each in splits:
-        found = regex.compile(f"(?V1)({each})")
+    for split in splits:
+        found = regex.compile(f"(?V1)({split})")
         parts = [piece for part in parts for piece in cut(part, found)]
     return parts
 

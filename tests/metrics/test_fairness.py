@@ -81,10 +81,10 @@ def test_the_premium_document_by_document(write_config):
     for document in SampleSource(SampleOptions(part="languages", groups=("en", "fi"))).documents():
         texts[document.group].append(document.text)
     ratios = sorted(len(fi.encode()) / len(en.encode()) for en, fi in zip(texts["en"], texts["fi"], strict=True))
-    found = cell(results, "bytes", "median_premium", "fi")
-    assert found.value == pytest.approx(np.median(ratios))
+    value = cell(results, "bytes", "median_premium", "fi")
+    assert value.value == pytest.approx(np.median(ratios))
     # Of 66 the 25th and the 42nd.
-    assert (found.ci_low, found.ci_high, found.n) == (ratios[24], ratios[41], 66)
+    assert (value.ci_low, value.ci_high, value.n) == (ratios[24], ratios[41], 66)
 
 
 def test_lost_text_is_left_out_in_both_languages(write_config, tmp_path):
@@ -97,9 +97,9 @@ def test_lost_text_is_left_out_in_both_languages(write_config, tmp_path):
     (tmp_path / "train.txt").write_text("ab" * 30, encoding="utf-8")
     corpora = "  t: {source: text, path: train.txt, evaluate: false}\n" + REFERENCE
     results = run(write_config, corpora, "  chars: {backend: codepoints, train: {corpus: t, vocab_size: 3}}")
-    found = cell(results, "chars", "premium", "de")
-    assert found.value == 2  # with lines 7, 8, 9 it would be more
-    assert found.n == 37
+    value = cell(results, "chars", "premium", "de")
+    assert value.value == 2  # with lines 7, 8, 9 it would be more
+    assert value.n == 37
     assert cell(results, "chars", "left_out", "de").value == 3
     assert cell(results, "chars", "left_out", "en").value == 1
 
@@ -154,16 +154,16 @@ GERMAN = [10, 20, 90, 700]
     ],
 )
 def test_a_document_that_is_lost_on_either_side_is_left_out_on_both(lost_de, lost_en, value, left_out):
-    found = premium(documents(GERMAN, lost_de), documents(ENGLISH, lost_en))
-    assert (mean([found]).value, found.left_out, found.documents) == (value, left_out, 4 - left_out)
+    premiums = premium(documents(GERMAN, lost_de), documents(ENGLISH, lost_en))
+    assert (mean([premiums]).value, premiums.left_out, premiums.documents) == (value, left_out, 4 - left_out)
     ratios = [de / en for k, (de, en) in enumerate(zip(GERMAN, ENGLISH, strict=True)) if k not in {*lost_de, *lost_en}]
-    assert found.ratios.tolist() == ratios
-    assert (median([found]).value, median([found]).n) == (np.median(ratios), len(ratios))
+    assert premiums.ratios.tolist() == ratios
+    assert (median([premiums]).value, median([premiums]).n) == (np.median(ratios), len(ratios))
 
 
 def test_a_document_without_tokens_in_the_reference_counts_in_the_sum_and_has_no_ratio():
-    found = premium(documents([10, 4, 6]), documents([5, 0, 2]))
-    assert (mean([found]).value, found.documents, found.ratios.tolist()) == (20 / 7, 3, [2, 3])
+    premiums = premium(documents([10, 4, 6]), documents([5, 0, 2]))
+    assert (mean([premiums]).value, premiums.documents, premiums.ratios.tolist()) == (20 / 7, 3, [2, 3])
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_a_document_without_tokens_in_the_reference_counts_in_the_sum_and_has_no
     ],
 )
 def test_half_of_the_documents_must_be_kept(lost, group, reason):
-    found = premium(documents(GERMAN), documents(ENGLISH, lost))
-    assert found.reason_not_comparable(group, "en") == reason
+    premiums = premium(documents(GERMAN), documents(ENGLISH, lost))
+    assert premiums.reason_not_comparable(group, "en") == reason
 
 
 def test_a_reference_without_tokens_has_no_premium():

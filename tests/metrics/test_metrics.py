@@ -31,15 +31,15 @@ from tokbench.tokenizers.batch import encode_batch
 
 
 def test_compression_by_hand():
-    found = values("compression", view(tokbench.load("utf32_units"), "né", "né né"))
-    assert {name: value.value for name, value in found.items()} == {
+    measured = values("compression", view(tokbench.load("utf32_units"), "né", "né né"))
+    assert {name: value.value for name, value in measured.items()} == {
         "tokens": 7,
         "bytes": 10,
         "chars": 7,
         "compression_ratio": 10 / 7,
         "chars_per_token": 1,
     }
-    assert found["tokens"].n == 2
+    assert measured["tokens"].n == 2
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_fertility_of_different_units_has_no_common_value():
 
 def test_continued_words_by_bytes_and_by_offsets():
     # Each byte is a token: every word of two letters or more is cut, 'a' is not.
-    found = values("continued_words", view(tokbench.load("utf8_bytes"), "a bé cat", "dog"))
-    assert found["continued_word_rate"].value == 3 / 4
+    measured = values("continued_words", view(tokbench.load("utf8_bytes"), "a bé cat", "dog"))
+    assert measured["continued_word_rate"].value == 3 / 4
     # Lossy as to capitals, yet it says itself where its tokens lie.
-    found = values("continued_words", view(Lossy(), "A Bee"))
-    assert found["continued_word_rate"].value == 1 / 2
+    measured = values("continued_words", view(Lossy(), "A Bee"))
+    assert measured["continued_word_rate"].value == 1 / 2
 
 
 def test_round_trip_by_hand():
-    found = values("roundtrip", view(Lossy(), "abc", "Hello", "jazz"))
-    assert found["roundtrip_exact"].value == 1 / 3
-    assert found["cer"].value == 3 / 12  # H -> h, and two unknown letters
-    assert found["unk_rate"].value == 2 / 12
+    measured = values("roundtrip", view(Lossy(), "abc", "Hello", "jazz"))
+    assert measured["roundtrip_exact"].value == 1 / 3
+    assert measured["cer"].value == 3 / 12  # H -> h, and two unknown letters
+    assert measured["unk_rate"].value == 2 / 12
 
 
 def test_the_first_loss_is_shown():
@@ -115,22 +115,22 @@ def test_efficiency_is_that_of_tokenization_scorer(text, alphas):
     """Its own tests, as far as they are right: its README gives the values of order 3 as those of order 2.5."""
     encoded = view(Pieces(text), text)
     for alpha, efficiency in alphas.items():
-        found = values("vocabulary", encoded, alpha=alpha)
-        assert found["renyi_efficiency"].value == pytest.approx(efficiency, rel=1e-14)
-    assert found["token_entropy"].value == pytest.approx(alphas[1] * np.log2(len(set(text.split()))), rel=1e-14)
+        measured = values("vocabulary", encoded, alpha=alpha)
+        assert measured["renyi_efficiency"].value == pytest.approx(efficiency, rel=1e-14)
+    assert measured["token_entropy"].value == pytest.approx(alphas[1] * np.log2(len(set(text.split()))), rel=1e-14)
 
 
 def test_the_shape_of_frequencies_by_hand():
     """Counts 4, 2, 1, 1."""
-    found = values("vocabulary", view(tokbench.load("utf8_bytes"), "aaaabb", "cd"))
-    assert (found["type_token_ratio"].value, found["token_entropy"].value) == (4 / 8, 1.75)
+    measured = values("vocabulary", view(tokbench.load("utf8_bytes"), "aaaabb", "cd"))
+    assert (measured["type_token_ratio"].value, measured["token_entropy"].value) == (4 / 8, 1.75)
 
 
 def test_vocabulary_by_hand():
-    found = values("vocabulary", view(tokbench.load("utf8_bytes"), "aaab"))
-    assert found["vocab_utilization"].value == 2 / 256
-    assert found["distinct_tokens"].value == 2
-    assert found["shannon_efficiency"].value == pytest.approx(0.8112781244591328)
+    measured = values("vocabulary", view(tokbench.load("utf8_bytes"), "aaab"))
+    assert measured["vocab_utilization"].value == 2 / 256
+    assert measured["distinct_tokens"].value == 2
+    assert measured["shannon_efficiency"].value == pytest.approx(0.8112781244591328)
 
 
 texts = st.lists(st.text(alphabet="abzA \n,né한กé", max_size=12), min_size=1, max_size=20)
@@ -149,8 +149,8 @@ TABLES = st.lists(st.dictionaries(KEYS, st.integers(1, 70_000), max_size=40), mi
 @given(TABLES)
 def test_tables_of_counts_add_up_however_they_are_kept(rows):
     columns = ([np.array(list(each), dtype=np.int64) for each in (row.keys(), row.values())] for row in rows)
-    tables = [CountTable.of(*each) for each in columns]
-    counted = functools.reduce(lambda one, other: one + other, (TokenCounts(2**32, 1, (each,)) for each in tables))
+    tables = [CountTable.of(*column) for column in columns]
+    counted = functools.reduce(lambda one, other: one + other, (TokenCounts(2**32, 1, (table,)) for table in tables))
     expected = sum(map(Counter, rows), Counter())
     for found in (counted.joined(), join_tables(functools.reduce(add_tables, ([each] for each in tables)))):
         assert found.keys.tolist() == sorted(expected)
@@ -206,16 +206,16 @@ def test_the_unknown_token_keeps_nothing():
 def test_characters_tokens_and_clusters():
     # 'aé😀': a | C3 | A9 F0 9F | 98 80: two characters of three are split, three tokens of four are not whole.
     e, smile = "é".encode(), "😀".encode()
-    found = values("utf8", look(b"a|" + e[:1] + b"|" + e[1:] + smile[:2] + b"|" + smile[2:]))
-    assert {name: value.value for name, value in found.items()} == {
+    measured = values("utf8", look(b"a|" + e[:1] + b"|" + e[1:] + smile[:2] + b"|" + smile[2:]))
+    assert {name: value.value for name, value in measured.items()} == {
         "chars_split": 2 / 3,
         "partial_tokens": 3 / 4,
         "graphemes_split": 2 / 3,
     }
     # A mark parted from its letter: every character is whole, a cluster is not. The space is no cluster.
-    found = values("utf8", look(utf8("e|\u0301 x"), b"", utf8("y")))
-    assert (found["chars_split"].value, found["chars_split"].n, found["partial_tokens"].value) == (0, 3, 0)
-    assert found["graphemes_split"].value == 1 / 3
+    measured = values("utf8", look(utf8("e|\u0301 x"), b"", utf8("y")))
+    assert (measured["chars_split"].value, measured["chars_split"].n, measured["partial_tokens"].value) == (0, 3, 0)
+    assert measured["graphemes_split"].value == 1 / 3
 
 
 def test_documents_that_do_not_come_back_do_not_count():
@@ -246,11 +246,11 @@ def test_gold_words_are_the_default_where_there_are_some():
 def test_gold_units():
     text = "né!"
     view = look(utf8("n|é!"), golds=[gold(text, "né", "!")])
-    found = values("fertility", view, unit="gold")["fertility"]
-    assert (found.value, found.unit) == (1, "tokens/word (gold)")
-    found = values("fertility", view, units={"en": "gold_nonpunct"})
-    assert (found["fertility"].value, found["fertility"].unit) == (2, "tokens/word (gold, no punctuation)")
-    assert (found["words"].value, found["words"].unit) == (1, "words (gold, no punctuation)")
+    measured = values("fertility", view, unit="gold")["fertility"]
+    assert (measured.value, measured.unit) == (1, "tokens/word (gold)")
+    measured = values("fertility", view, units={"en": "gold_nonpunct"})
+    assert (measured["fertility"].value, measured["fertility"].unit) == (2, "tokens/word (gold, no punctuation)")
+    assert (measured["words"].value, measured["words"].unit) == (1, "words (gold, no punctuation)")
     # What is said of a group goes before what is said of all.
     assert values("fertility", view, unit="gold", units={"en": "grapheme"})["fertility"].value == 2 / 3
 

@@ -64,7 +64,7 @@ def test_a_difference_by_hand():
     outcome = PairsMetric(Options()).finish_corpus(states({"B": other, "A": one}))
     [found, whole] = outcome.pairs
     assert (found.corpus, found.tokenizer, found.tokens, found.n) == ("c", "A", (int(sum(one)), 3200), 64)
-    assert {each["rank"] for (name, _), each in outcome.values.items() if name == "B"} == {Measured(2, 64)}
+    assert {value["rank"] for (name, _), value in outcome.values.items() if name == "B"} == {Measured(2, 64)}
     ratio = sum(one) / 3200
     assert found.difference == pytest.approx(ratio - 1)
     low, high, _ = jackknife(np.array(one), np.array(other))
@@ -83,7 +83,7 @@ def test_ties_share_a_rank():
         )
         .values
     )
-    ranks = {name: found["rank"].value for (name, group), found in values.items() if group == "g"}
+    ranks = {name: value["rank"].value for (name, group), value in values.items() if group == "g"}
     assert ranks == {"A": 1, "B": 2, "C": 2, "D": 4}
 
 

@@ -103,9 +103,9 @@ def test_a_lossy_tokenizer_for_every_cause(tokenizer, text, cell, cause):
     m = metric("roundtrip")
     state = m.map(view(tokenizer, "o", text))
     loss = m.loss(state)
-    found = m.finish(state)
+    outcome = m.finish(state)
     lossy = loss.documents
-    assert {name: found[name].value for name in LOSSES if found[name].value} == {cell: lossy}
+    assert {name: outcome[name].value for name in LOSSES if outcome[name].value} == {cell: lossy}
     [told] = loss.causes
     assert (told.cause, told.documents, told.taking_part) == (cause, lossy, lossy)
 
@@ -131,7 +131,7 @@ def test_counts_add_up(documents):
     lost = sum(found[name].value for name in LOSSES)
     assert lost == loss.documents == sum(each.documents for each in loss.causes)
     assert lost == round(len(documents) * (1 - found["roundtrip_exact"].value))
-    assert all(each.documents <= each.taking_part <= lost for each in loss.causes)
+    assert all(cause.documents <= cause.taking_part <= lost for cause in loss.causes)
 
 
 anything = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -160,14 +160,14 @@ def test_each_cause_is_counted_in_one_cell():
 def test_a_normal_form_is_told(text, form):
     back = unicodedata.normalize(form, text)
     assume(back != text)
-    found = compare(text, back)
+    comparison = compare(text, back)
     # Where two forms give the same, it is named after the first; spaces of several kinds are white space before all.
     same = [each for each in ("NFC", "NFD", "NFKC", "NFKD") if unicodedata.normalize(each, text) == back]
     expected = {LossKind(same[0].lower())}
     if same[0] in {"NFKC", "NFKD"} and "".join(text.split()) == "".join(back.split()):
         expected = {LossKind.WHITESPACE}
-    assert found.causes == expected
-    assert found.cause in found.causes
+    assert comparison.causes == expected
+    assert comparison.cause in comparison.causes
 
 
 @given(texts, st.sampled_from(["  ", " \n", "\t", "\u3000", "\u00a0 "]), texts)
@@ -197,8 +197,8 @@ def test_swallowed_special_tokens_are_told(before, after, name):
 @given(texts, texts, st.sampled_from([" ⁇ ", "[UNK]", "\ufffd", "<unk>", "?"]))
 def test_unknown_tokens_are_told(before, after, unknown):
     assume(unknown.strip() not in before + after)
-    found = compare(f"{before}鬱{after}", f"{before}{unknown}{after}", LossContext(unknown=unknown))
-    assert found.causes == {LossKind.UNKNOWN}
+    comparison = compare(f"{before}鬱{after}", f"{before}{unknown}{after}", LossContext(unknown=unknown))
+    assert comparison.causes == {LossKind.UNKNOWN}
 
 
 def test_an_unknown_token_that_leaves_no_trace():
@@ -209,11 +209,11 @@ def test_an_unknown_token_that_leaves_no_trace():
 @given(with_surrogates, with_surrogates)
 def test_anything_that_differs_has_a_cause(text, back):
     assume(text != back)
-    found = compare(text, back, LossContext(unknown="<unk>"))
-    assert found.cause in found.causes
-    assert text[: found.position] == back[: found.position]
-    assert text[found.position : found.position + 1] != back[found.position : found.position + 1]
-    assert 0 <= found.lost_spaces <= sum(map(str.isspace, text))
+    comparison = compare(text, back, LossContext(unknown="<unk>"))
+    assert comparison.cause in comparison.causes
+    assert text[: comparison.position] == back[: comparison.position]
+    assert text[comparison.position : comparison.position + 1] != back[comparison.position : comparison.position + 1]
+    assert 0 <= comparison.lost_spaces <= sum(map(str.isspace, text))
 
 
 @given(st.text("ab \u0301", max_size=30), st.text("ab \u0301", max_size=30))
@@ -241,18 +241,24 @@ def test_the_distance_of_long_texts_is_never_too_small(text, back):
 
 def test_the_first_difference_decides_and_all_take_part():
     text, back = "see Élise  at 5², 東京", "see elise at 52, [UNK]"
-    found = compare(text, back, LossContext(unknown="[UNK]"))
-    assert (found.cause, found.position, found.lost_spaces) == (LossKind.ACCENTS, 4, 1)
-    assert found.causes == {LossKind.ACCENTS, LossKind.CASING, LossKind.WHITESPACE, LossKind.NFKC, LossKind.UNKNOWN}
+    comparison = compare(text, back, LossContext(unknown="[UNK]"))
+    assert (comparison.cause, comparison.position, comparison.lost_spaces) == (LossKind.ACCENTS, 4, 1)
+    assert comparison.causes == {
+        LossKind.ACCENTS,
+        LossKind.CASING,
+        LossKind.WHITESPACE,
+        LossKind.NFKC,
+        LossKind.UNKNOWN,
+    }
 
 
 def test_marks_that_were_decomposed_among_other_changes():
     # Jamo in what came back show that it was decomposed; letter by letter they would be laid beside anything.
-    found = compare("한국어 鬱 É", "한국어 [UNK] e", LossContext("[UNK]"))
-    assert found.causes == {LossKind.UNKNOWN, LossKind.ACCENTS, LossKind.CASING}
+    comparison = compare("한국어 鬱 É", "한국어 [UNK] e", LossContext("[UNK]"))
+    assert comparison.causes == {LossKind.UNKNOWN, LossKind.ACCENTS, LossKind.CASING}
     jamo = unicodedata.normalize("NFD", "한국어")
-    found = compare("한국어 鬱", f"{jamo} [UNK]", LossContext("[UNK]"))
-    assert (found.cause, found.causes) == (LossKind.NFD, {LossKind.NFD, LossKind.UNKNOWN})
+    comparison = compare("한국어 鬱", f"{jamo} [UNK]", LossContext("[UNK]"))
+    assert (comparison.cause, comparison.causes) == (LossKind.NFD, {LossKind.NFD, LossKind.UNKNOWN})
 
 
 @given(st.text("aéｅ\u0301▁ 가", max_size=60), st.text("aéｅ\u0301▁ 가", max_size=60))

@@ -139,8 +139,8 @@ def test_whole_chunks_have_their_place_among_merges():
     vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4, "<s>": 5}
     model = {"vocab": vocab, "merges": ["a b"], "ignore_merges": True}
     names = {token_id: name.encode() for name, token_id in vocab.items()}
-    found = content_of.merges_of_content({"model": model, "added_tokens": [{"content": "<s>"}]}, names.__getitem__)
-    assert found == ((0, 1), (3, 2))
+    content = content_of.merges_of_content({"model": model, "added_tokens": [{"content": "<s>"}]}, names.__getitem__)
+    assert content == ((0, 1), (3, 2))
     assert content_of.merges_of_content({"model": model | {"ignore_merges": False}}, names.__getitem__) == ((0, 1),)
 
 

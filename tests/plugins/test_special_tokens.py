@@ -166,9 +166,9 @@ def check_added(tokenizer, plain, ids):
         text = f"low{name}lower {name}"
         assert list(tokenizer.encode(text)) == list(plain.encode(text))
         for allowed in ({name}, "all"):
-            found = list(tokenizer.encode_with_special(text, allowed_special=allowed))
-            assert [k for k in found if k >= plain.vocab_size] == [token_id] * 2
-            assert found[: found.index(token_id)] == list(plain.encode("low"))
+            items = list(tokenizer.encode_with_special(text, allowed_special=allowed))
+            assert [k for k in items if k >= plain.vocab_size] == [token_id] * 2
+            assert items[: items.index(token_id)] == list(plain.encode("low"))
         assert pickle.loads(pickle.dumps(tokenizer)).encode_with_special(name, allowed_special=[name]) == [token_id]
     batch = [TEXT, "", "low lower"]
     assert encode_batch(tokenizer, batch).ids.tolist() == encode_batch(plain, batch).ids.tolist()

@@ -27,12 +27,12 @@ def test_texts_give_the_numbers_of_a_file(tmp_path, kind):
         texts = {"a": frame["body"], "b": {"texts": frame, "text": "body", "group": "{lang}"}}
     (tmp_path / "a.jsonl").write_text("".join(f'{{"text": {json.dumps(text)}}}\n' for text in TEXTS), "utf-8")
     expected = run({"a": {"source": "jsonl", "path": tmp_path / "a.jsonl"}}, {"b": "utf8_bytes"})
-    found = run(texts, {"b": "utf8_bytes"})
-    assert [cell for cell in found.cells if cell.corpus == "a"] == expected.cells != []
-    assert found.cells == run(texts, {"b": "utf8_bytes"}, workers=2).cells
-    assert TEXTS[0] not in found.config.text
+    results = run(texts, {"b": "utf8_bytes"})
+    assert [cell for cell in results.cells if cell.corpus == "a"] == expected.cells != []
+    assert results.cells == run(texts, {"b": "utf8_bytes"}, workers=2).cells
+    assert TEXTS[0] not in results.config.text
     if kind != "list":
-        assert found.corpora["b"].groups == {"fr": 1, "en": 2}
+        assert results.corpora["b"].groups == {"fr": 1, "en": 2}
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "datasets"])

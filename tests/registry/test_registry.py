@@ -108,7 +108,7 @@ def test_the_allow_list_loads_the_plugins_that_it_names(monkeypatch):
     monkeypatch.setenv("TOKBENCH_PLUGINS", "acme, own")
     registry = load_registry(modules())
     assert sorted(registry.backends.entries) == ["ours", "theirs"]
-    assert [(each.name, each.reason) for each in registry.plugins if each.reason] == [
+    assert [(plugin.name, plugin.reason) for plugin in registry.plugins if plugin.reason] == [
         ("other", "not in TOKBENCH_PLUGINS")
     ]
     with pytest.raises(
@@ -121,7 +121,7 @@ def test_without_third_parties_only_tokbench_is_left(monkeypatch):
     monkeypatch.setenv("TOKBENCH_NO_THIRD_PARTY", "1")
     registry = load_registry(modules())
     assert list(registry.backends.entries) == ["ours"]
-    assert {each.reason for each in registry.plugins if each.name != "own"} == {
+    assert {plugin.reason for plugin in registry.plugins if plugin.name != "own"} == {
         "not part of tokbench, and TOKBENCH_NO_THIRD_PARTY is set"
     }
 

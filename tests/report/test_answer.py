@@ -52,12 +52,12 @@ def test_tables_have_the_order_of_the_answer():
 
 def test_languages_count_alike_and_the_sum_over_all_bytes_names_another():
     tables = CellTables(answer_runs.sum_and_mean())
-    found = answer_of(tables)
+    answer = answer_of(tables)
     rates = {
         group: {name: tables.cell("ratio", "prose", group, name).value for name in "ab"} for group in ("de", "hi", "th")
     }
-    b = next(each for each in found.ranking.standings if each.tokenizer == "b")
-    assert found.ranking.best == "a"
+    b = next(standing for standing in answer.ranking.standings if standing.tokenizer == "b")
+    assert answer.ranking.best == "a"
     assert b.more == pytest.approx(np.prod([rate["a"] / rate["b"] for rate in rates.values()]) ** (1 / 3) - 1)
     assert tables.cell("ratio", "prose", "*", "b").value > tables.cell("ratio", "prose", "*", "a").value
 
@@ -138,8 +138,8 @@ def test_lossy_trained_and_baselines_cannot_win(why):
 def test_a_run_without_compression_has_no_ranking():
     results = made_up({"a": TOKENS})
     kept = [cell for cell in results.cells if cell.metric != "density"]
-    found = answer_of(CellTables(replace(results, cells=kept, metrics={"exact": METRICS["exact"]})))
-    assert (found.text, found.ranking.best) == ("", "")
+    answer = answer_of(CellTables(replace(results, cells=kept, metrics={"exact": METRICS["exact"]})))
+    assert (answer.text, answer.ranking.best) == ("", "")
 
 
 @pytest.mark.parametrize("name", write_goldens.RUNS)

@@ -74,8 +74,8 @@ def group(name, size, documents=60, kind=SliceKind.LANGUAGE, corpus="c", paralle
 
 
 def divided(groups, weights=(), **config):
-    found = divide(groups, dict(weights), RunConfig(**config))
-    return {part.label: round(part.weight, 3) for part in found.counted}, [each.label for each in found.left_out]
+    parts = divide(groups, dict(weights), RunConfig(**config))
+    return {part.label: round(part.weight, 3) for part in parts.counted}, [each.label for each in parts.left_out]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_translations_are_small_together_or_not_at_all():
     counted, left_out = divided([group("python", 9000, kind=SliceKind.CODE), *languages])
     assert (len(counted), left_out) == (5, [])
     assert divided([group("python", 12_000, kind=SliceKind.CODE), *languages])[1] == ["l0", "l1", "l2", "l3"]
-    apart = [replace(each, parallel=False) for each in languages]
+    apart = [replace(language, parallel=False) for language in languages]
     assert set(divided([group("python", 9000, kind=SliceKind.CODE), *apart])[0]) == {"python", "languages"}
     few = [*languages[:3], replace(languages[3], documents=9)]
     assert divided([group("python", 9000, kind=SliceKind.CODE), *few])[1] == ["l3"]
@@ -140,8 +140,8 @@ def test_weights_that_are_given_are_respected():
 def test_joined_groups_are_summed_and_have_one_interval():
     """Go, Rust and SQL have 22 documents together: one slice, of all their bytes by all their tokens."""
     tables = CellTables(answer_runs.small_programs())
-    found = answer_of(tables)
-    [joined] = [part for part in found.slices if part.label == "other code"]
+    answer = answer_of(tables)
+    [joined] = [part for part in answer.slices if part.label == "other code"]
     rates = {}
     for name in "ab":
         sums = [tables.sums("ratio", each.corpus, each.group, name) for each in joined.groups]
@@ -152,7 +152,7 @@ def test_joined_groups_are_summed_and_have_one_interval():
     )
     python = [tables.cell("ratio", "code", "python", n).value for n in "ab"]
     quotients = [one[1] / one[0] for one in (*alone, python, (rates["a"], rates["b"]))]
-    behind = found.ranking.of("a")
+    behind = answer.ranking.of("a")
     assert behind.more == pytest.approx(np.prod(quotients) ** 0.25 - 1)
     assert behind.low < behind.more < behind.high
 
@@ -194,19 +194,19 @@ def lossy(group):
 def test_what_one_group_of_several_lacks_all_of_them_lack(changes, reason):
     """Go, Rust and SQL count together, beside German, Finnish and Python."""
     tables = changed(changes)
-    found = answer_of(tables)
-    shown = {bar.tokenizer: bar.reason for bar in bars(tables, found.ranking)}
+    answer = answer_of(tables)
+    shown = {bar.tokenizer: bar.reason for bar in bars(tables, answer.ranking)}
     assert shown == {"a": ""} | ({} if reason is None else {"b": "" if reason == TRAINED else reason})
-    assert ("other code" in {part.label for part in found.ranking.slices}) == (reason != TRAINED)
+    assert ("other code" in {part.label for part in answer.ranking.slices}) == (reason != TRAINED)
 
 
 def test_bars_go_by_reason_and_then_by_number():
     rates = {"a": 4.0, "b": 5.0, "much": 8.0, "more": 9.0}
     texts = {"prose": {"de": rates}, "code": {"python": rates | {"elsewhere": 9.0}}}
     tables = CellTables(answer_runs.made_up(texts, lost={("much", "prose"): 0.2, ("more", "prose"): 0.2}))
-    found = answer_of(tables)
-    assert [part.label for part in found.slices] == ["German", "Python"]
-    assert [(bar.tokenizer, bar.reason) for bar in bars(tables, found.ranking)] == [
+    answer = answer_of(tables)
+    assert [part.label for part in answer.slices] == ["German", "Python"]
+    assert [(bar.tokenizer, bar.reason) for bar in bars(tables, answer.ranking)] == [
         *(("b", ""), ("a", "")),
         *(("more", LOSSY), ("much", LOSSY)),
     ]

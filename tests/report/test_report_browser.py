@@ -270,9 +270,9 @@ def test_an_accessibility_engine_finds_nothing_serious(browser, tmp_path):
         run = (
             "const [options, done] = arguments; axe.run(document, options).then(done, (e) => done({error: String(e)}))"
         )
-        found = browser.execute_async_script(run, options)
-        assert len(found["passes"]) > (20 if theme == "light" else 0)
-        assert [each["id"] for each in found["violations"] if each["impact"] in {"serious", "critical"}] == []
+        answer = browser.execute_async_script(run, options)
+        assert len(answer["passes"]) > (20 if theme == "light" else 0)
+        assert [each["id"] for each in answer["violations"] if each["impact"] in {"serious", "critical"}] == []
 
 
 def test_nothing_was_asked_of_the_network_and_nothing_complained(browser):

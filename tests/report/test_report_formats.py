@@ -113,8 +113,8 @@ def test_a_problem_of_200_groups_is_one_line():
     results = many_groups()
     for reason in ("worker process ended by SIGSEGV (group g1)", "worker process ended by SIGKILL (group g2)"):
         results.cells.append(Cell("good", "c", "g1", "cer", status=Status.FAILED, reason=reason))
-    found = problems(results).cells
-    assert [(missing.cells, missing.groups) for missing in found] == [(201, 200), (1, 1), (1, 1), (201, 200)]
+    cells = problems(results).cells
+    assert [(missing.cells, missing.groups) for missing in cells] == [(201, 200), (1, 1), (1, 1), (201, 200)]
     page = html.render(results).partition('<section id="problems">')[2].partition("</section>")[0]
     assert page.count("<tr><th") == 1 + 4
     for shown in (markdown.render(results), printed(results, 120)):
@@ -223,7 +223,7 @@ def test_a_speed_becomes_the_seconds_for_one_megabyte(results):
 @pytest.mark.slow
 def test_the_command_of_pytest_benchmark_compares_two_runs(results, tmp_path):
     slower = replace(
-        results, cells=[each if each.metric != "load_s" else replace(each, value=1.0) for each in results.cells]
+        results, cells=[cell if cell.metric != "load_s" else replace(cell, value=1.0) for cell in results.cells]
     )
     for name, each in (("one", results), ("two", slower)):
         (tmp_path / f"{name}.json").write_text(pytest_benchmark.pytest_benchmark_json(each), encoding="utf-8")

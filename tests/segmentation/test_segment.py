@@ -37,12 +37,12 @@ def classic(data):
 def test_the_tokens_are_those_of_tiktoken(classic):
     import tiktoken
 
-    for found, name in zip(classic.segmentations, ("gpt2", "cl100k_base"), strict=True):
+    for segmentation, name in zip(classic.segmentations, ("gpt2", "cl100k_base"), strict=True):
         encoding = tiktoken.get_encoding(name)
-        assert found.ids == encoding.encode_ordinary(CLASSIC)
-        assert [bytes.fromhex(each) for each in found.pieces] == encoding.decode_tokens_bytes(found.ids)
-        assert b"".join(token.data for token in found.tokens(CLASSIC)) == CLASSIC.encode()
-        assert found.round_trip
+        assert segmentation.ids == encoding.encode_ordinary(CLASSIC)
+        assert [bytes.fromhex(piece) for piece in segmentation.pieces] == encoding.decode_tokens_bytes(segmentation.ids)
+        assert b"".join(token.data for token in segmentation.tokens(CLASSIC)) == CLASSIC.encode()
+        assert segmentation.round_trip
 
 
 def test_the_merges_are_those_of_the_loop(data):
@@ -126,7 +126,7 @@ def test_names_of_a_configuration(write_config):
         corpora="  sample: {source: sample, part: hostile}\n  missing: {source: text, path: nowhere.txt}",
     )
     found = tokbench.show("of", ["b", "n", "utf32_units"], config=path, workers=0, store=False)
-    assert [each.tokenizer for each in found[0].segmentations] == ["b", "n-260", "n-270", "utf32_units"]
+    assert [segmentation.tokenizer for segmentation in found[0].segmentations] == ["b", "n-260", "n-270", "utf32_units"]
     with pytest.raises(tokbench.InputError, match=r"b, n, n-260, n-270"):
         tokbench.show("of", ["m"], config=path, workers=0)
 

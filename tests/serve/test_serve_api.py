@@ -40,7 +40,7 @@ def columns(playground, text, *names, **options):
     [answer] = asked(playground, ("POST", "/api/segment", content))
     assert answer.status_code == 200, answer.text
     first, *others = map(json.loads, answer.text.splitlines())
-    return first, {each["tokenizer"]: each for each in others}
+    return first, {other["tokenizer"]: other for other in others}
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def test_files_are_dropped_in(playground, data, tmp_path):
         playground,
         *(("POST", f"/api/files?name={name}", {"content": content, **binary}) for name, content in given.items()),
     )
-    assert [each.status_code for each in answers] == [200, 200, 200, 400, 400]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 400, 400]
     names = [each.json()["tokenizer"] for each in answers[:3]]
     assert names == ["own.bpe.json", model.name, "x.tiktoken"]
     _, found = columns(playground, "lower", *names)

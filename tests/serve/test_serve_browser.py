@@ -101,8 +101,8 @@ def test_the_tokens_are_those_of_the_terminal(browser, address):
     for css, looks in (("differs", lambda token: token.differs), ("part", lambda token: token.partial)):
         marked = f"[...document.querySelectorAll('article')].map(e => [...e.querySelectorAll('.token')].map(t => t.matches('.{css}')))"
         assert browser.execute_script(f"return {marked}") == [[looks(token) for token in line.tokens] for line in lines]
-    found = browser.execute_async_script(PLACES, [[1, 2, 3], [1, 0, 2, 2, 1], []])
-    assert found == [[False, False, True], [False, True, False, True, True], []], "one without tokens is left out"
+    answer = browser.execute_async_script(PLACES, [[1, 2, 3], [1, 0, 2, 2, 1], []])
+    assert answer == [[False, False, True], [False, True, False, True, True], []], "one without tokens is left out"
 
 
 def test_typing_shows_the_latest_text_and_the_address_keeps_it(browser, address):
@@ -219,10 +219,10 @@ def serious(browser):
     engine = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     browser.execute_script(engine)
     script = "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then(r => done(r.violations))"
-    found = browser.execute_async_script(script)
+    answer = browser.execute_async_script(script)
     return [
         (each["id"], [node["html"][:200] for node in each["nodes"][:3]])
-        for each in found
+        for each in answer
         if each["impact"] in {"serious", "critical"}
     ]
 

@@ -21,7 +21,7 @@ from tokbench.serve.server import listen, server_of
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
-    for name in [each for each in sys.modules if each.startswith("tokbench.serve")]:
+    for name in [module for module in sys.modules if module.startswith("tokbench.serve")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     outcome = CliRunner().invoke(command, ["serve"])

@@ -32,22 +32,22 @@ def test_the_ids_are_those_of_tiktoken(gpt2, text, special):
     import tiktoken
 
     encoding = tiktoken.get_encoding("gpt2")
-    found = cut_prompt(gpt2, [PromptPart(text)], special=special)
-    assert found["ids"] == encoding.encode(text, allowed_special="all" if special else set(), disallowed_special=())
-    assert sum(found["lengths"]) == len(text.encode())
-    pieces = encoding.decode_tokens_bytes(found["ids"])
-    assert [len(piece) for piece in pieces] == found["lengths"]
-    assert found["special"] == [k for k, token in enumerate(found["ids"]) if token == 50256]
-    assert bool(found["special"]) == (special and text == SPECIAL)
-    assert json.loads(as_json(found)) == found
+    prompt = cut_prompt(gpt2, [PromptPart(text)], special=special)
+    assert prompt["ids"] == encoding.encode(text, allowed_special="all" if special else set(), disallowed_special=())
+    assert sum(prompt["lengths"]) == len(text.encode())
+    pieces = encoding.decode_tokens_bytes(prompt["ids"])
+    assert [len(piece) for piece in pieces] == prompt["lengths"]
+    assert prompt["special"] == [k for k, token in enumerate(prompt["ids"]) if token == 50256]
+    assert bool(prompt["special"]) == (special and text == SPECIAL)
+    assert json.loads(as_json(prompt)) == prompt
 
 
 def test_no_prefix_stands_behind_a_special_token():
     llama = LoadedTokenizer("llama-2", tokbench.load("splintr", vocabulary="llama2"))
     for text in ("<s>Hi</s> you", "a</s>b"):
-        found = cut_prompt(llama, [PromptPart(text)], special=True)
-        assert found["ids"] == list(llama.tokenizer.encode_with_special(text, allowed_special="all"))
-        assert (sum(found["lengths"]), len(found["special"])) == (len(text), text.count("<"))
+        prompt = cut_prompt(llama, [PromptPart(text)], special=True)
+        assert prompt["ids"] == list(llama.tokenizer.encode_with_special(text, allowed_special="all"))
+        assert (sum(prompt["lengths"]), len(prompt["special"])) == (len(text), text.count("<"))
     spelled = cut_prompt(llama, [PromptPart("<s>", control=True), PromptPart("a <s> b")], special=False)
     assert (spelled["special"], sum(spelled["lengths"])) == ([0], len("<s>a <s> b"))
 
@@ -58,11 +58,11 @@ def test_control_tokens_are_ids_and_a_message_never_is(gpt2):
         PromptPart("<|endoftext|>"),
         PromptPart("<|none|>", control=True),
     ]
-    found = cut_prompt(gpt2, parts, special=False)
-    assert found["special"] == [0]
-    assert found["missing"] == ["<|none|>"]
-    assert found["ids"][1:] == gpt2.tokenizer.encode("<|endoftext|><|none|>"), "text side by side is one stretch"
-    assert sum(found["lengths"]) == len("<|endoftext|><|endoftext|><|none|>")
+    prompt = cut_prompt(gpt2, parts, special=False)
+    assert prompt["special"] == [0]
+    assert prompt["missing"] == ["<|none|>"]
+    assert prompt["ids"][1:] == gpt2.tokenizer.encode("<|endoftext|><|none|>"), "text side by side is one stretch"
+    assert sum(prompt["lengths"]) == len("<|endoftext|><|endoftext|><|none|>")
 
 
 def test_merges_are_shown_step_by_step(small):

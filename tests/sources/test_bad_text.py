@@ -62,7 +62,7 @@ def test_rows_with_bad_text(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"text": "a\xff"}\n{"text": null}\n{"text": "\\ud83d!"}\n{"text": null}\n')
     source = RowFiles("jsonl", RowFileOptions(path=path, errors="replace", nulls="skip"))
-    assert [(each.text, each.key) for each in source.documents()] == [("a\ufffd", "1"), ("\ufffd!", "3")]
+    assert [(document.text, document.key) for document in source.documents()] == [("a\ufffd", "1"), ("\ufffd!", "3")]
     assert [note.split(": ")[-1].replace(str(path), "") for note in source.notes] == [
         "1, the first at :1:12",
         "2, the first at :2",
@@ -91,7 +91,11 @@ def bad_parquet(tmp_path):
 def test_parquet_with_bad_text(bad_parquet):
     options = {"path": bad_parquet / "*.parquet", "nulls": "skip", "group": "{stem}"}
     source = RowFiles("parquet", RowFileOptions(**options, errors="skip"))
-    assert [(each.text, each.key) for each in source.documents()] == [("good", "1"), ("bd", "2"), ("é", "4")]
+    assert [(document.text, document.key) for document in source.documents()] == [
+        ("good", "1"),
+        ("bd", "2"),
+        ("é", "4"),
+    ]
     assert [note.rpartition("/")[2] for note in source.notes] == ["r.parquet:2", "r.parquet:3", "s.parquet"]
     with pytest.raises(tokbench.InputError, match=r"r\.parquet:2: .*errors: replace"):
         texts(RowFiles("parquet", RowFileOptions(**options)))
@@ -150,11 +154,11 @@ def test_a_run_over_bad_text(write_config, tmp_path):
     write_bad_folder(tmp_path)
     config = write_config("  c: {source: text, path: 'in/*.txt', document: line, errors: replace}")
     results = [tokbench.run(config, workers=workers) for workers in (0, 2)]
-    for each in results:
-        link, bad, empty = sorted(note for note in each.notes if note.startswith("corpus c: "))
+    for result in results:
+        link, bad, empty = sorted(note for note in result.notes if note.startswith("corpus c: "))
         assert bad.endswith(": 120, the first at " + str(tmp_path / "in" / "de.txt:2:2"))
         assert (empty.rpartition("/")[2], link.rpartition("/")[2]) == ("fi.txt", "no.txt")
-        assert set(each.corpora["c"].groups) == {"caf\\xe9", "de", "en"}
+        assert set(result.corpora["c"].groups) == {"caf\\xe9", "de", "en"}
     assert results[0].corpora == results[1].corpora
 
 
@@ -193,7 +197,7 @@ def test_the_folder_of_an_address_can_be_the_group(memory):
     fsspec.filesystem("memory").pipe("/texts/en/1.txt", b"one")
     memory()
     source = TextSource(TextOptions(path="memory://texts/*/1.txt", group="{parent}"))
-    assert [(each.group, each.text) for each in source.documents()] == [("de", "eins"), ("en", "one")]
+    assert [(document.group, document.text) for document in source.documents()] == [("de", "eins"), ("en", "one")]
 
 
 @pytest.mark.parametrize(
@@ -221,10 +225,10 @@ def test_texts_are_the_same_packed_or_not(tmp_path, suffix, how):
     (tmp_path / f"nl.txt{suffix}").write_bytes(PACK[suffix](data))
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "nl.txt").write_bytes(data)
-    found = list(TextSource(TextOptions(path=tmp_path / "nl.*", document=how)).documents())
+    items = list(TextSource(TextOptions(path=tmp_path / "nl.*", document=how)).documents())
     plain = list(TextSource(TextOptions(path=tmp_path / "plain" / "nl.txt", document=how)).documents())
-    assert [(each.text, each.group) for each in found] == [(each.text, each.group) for each in plain]
-    assert found[0].group == "nl"
+    assert [(item.text, item.group) for item in items] == [(each.text, each.group) for each in plain]
+    assert items[0].group == "nl"
 
 
 def test_frames_of_zstandard_are_one_file_and_a_part_of_one_is_none(tmp_path):

@@ -99,11 +99,11 @@ def test_rows_are_grouped_by_their_language_unless_a_group_is_given(tmp_path, ki
 def test_parquet_gives_what_jsonl_gives(tmp_path):
     rows = [row | {"id": f"{row['id']}{k}", "unused": [k]} for k in range(70) for row in ROWS]
     options = {"key": "id", "segments": "pieces", "group": "{lang}-{stem}"}
-    found = list(RowFiles("parquet", RowFileOptions(path=parquet(tmp_path, rows), **options)).documents())
+    items = list(RowFiles("parquet", RowFileOptions(path=parquet(tmp_path, rows), **options)).documents())
     same = list(RowFiles("jsonl", RowFileOptions(path=jsonl(tmp_path, *rows), **options)).documents())
-    assert len(found) == 140
-    assert [each._replace(origin="") for each in found] == [each._replace(origin="") for each in same]
-    assert found[139].origin == "r.parquet:140"
+    assert len(items) == 140
+    assert [item._replace(origin="") for item in items] == [each._replace(origin="") for each in same]
+    assert items[139].origin == "r.parquet:140"
 
 
 def test_a_column_that_is_not_there(tmp_path):
@@ -130,17 +130,17 @@ def rows_of(**options):
 
 @pytest.mark.parametrize("folder", ["one", "dict", "files"])
 def test_a_dataset_in_a_folder(saved, folder):
-    found = rows_of(path=saved / folder, key="id", group="{lang}-{split}", segments="pieces")
-    assert [(each.text, each.group, each.key, each.origin) for each in found] == [
+    rows = rows_of(path=saved / folder, key="id", group="{lang}-{split}", segments="pieces")
+    assert [(row.text, row.group, row.key, row.origin) for row in rows] == [
         ("unkind words!", "en-train", "x", f"{folder}:1"),
         ("né", "fr-train", "y", f"{folder}:2"),
     ]
-    assert found[0].gold.morphemes == (2, 11)
+    assert rows[0].gold.morphemes == (2, 11)
     assert [each.text for each in rows_of(path=saved / folder, limit=1)] == ["unkind words!"]
 
 
 def test_a_dataset_that_is_not_as_asked(saved):
-    assert [each.text for each in rows_of(path=saved / "dict", split="dev")] == ["né"]
+    assert [row.text for row in rows_of(path=saved / "dict", split="dev")] == ["né"]
     with pytest.raises(tokbench.InputError, match="has no split 'test'; known: dev, train"):
         rows_of(path=saved / "dict", split="test")
     with pytest.raises(tokbench.InputError, match=r"split 'test', cannot be read: ValueError: Bad split: test"):

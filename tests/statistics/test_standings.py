@@ -39,7 +39,7 @@ def noisy(share, noise, seed=1, base=TOKENS):
 
 
 def found(numbers, **options):
-    return {each.contender: each.verdict.name for each in standings(numbers, **options)}
+    return {standing.contender: standing.verdict.name for standing in standings(numbers, **options)}
 
 
 def test_the_mean_and_its_interval_equal_a_plain_computation():

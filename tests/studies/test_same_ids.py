@@ -80,10 +80,10 @@ def test_one_that_fails_is_not_verified(write_config, lines, faulty):
     tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: Panics, same_as: first}"
     results = tokbench.run(write_config(lines, tokenizers), workers=0)
     assert of(results, "second", "same_ids", "p").value == 1
-    found = of(results, "second", "same_ids")
-    assert found.status == Status.NOT_APPLICABLE
-    assert found.reason == "some documents have no ids of first or of the tokenizer itself"
-    assert f"- second: not verified on c: {found.reason}\n" in markdown.render(results)
+    value = of(results, "second", "same_ids")
+    assert value.status == Status.NOT_APPLICABLE
+    assert value.reason == "some documents have no ids of first or of the tokenizer itself"
+    assert f"- second: not verified on c: {value.reason}\n" in markdown.render(results)
 
 
 @pytest.mark.slow
@@ -109,8 +109,8 @@ def test_counts_are_compared_where_a_tokenizer_has_no_ids(write_config, lines, f
 def test_a_reference_that_is_not_there(write_config, lines, faulty):
     tokenizers = "  first: {backend: NeedsMore, optional: true}\n  second: {backend: utf8_bytes, same_as: first}"
     results = tokbench.run(write_config(lines, tokenizers, SPEED), workers=0)
-    found = of(results, "second", "same_ids")
-    assert (found.status, found.reason) == (Status.NOT_APPLICABLE, "first was not measured")
+    value = of(results, "second", "same_ids")
+    assert (value.status, value.reason) == (Status.NOT_APPLICABLE, "first was not measured")
     assert of(results, "second", "encode_mb_per_s").value > 0
 
 

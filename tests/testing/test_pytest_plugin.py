@@ -44,7 +44,7 @@ def session(tmp_path, monkeypatch):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider -p no:xdist\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # else pytest-benchmark times nothing
-    installed = any(each.name == "tokbench" for each in entry_points(group="pytest11"))
+    installed = any(point.name == "tokbench" for point in entry_points(group="pytest11"))
 
     def run(test="", *options):
         (tmp_path / "test_own.py").write_text(test, encoding="utf-8")

@@ -276,9 +276,9 @@ def test_what_a_folder_gives_and_what_it_leaves_out(tmp_path):
     (tmp_path / "again.txt").symlink_to(tmp_path / "x.txt")
     (tmp_path / "circle").symlink_to(tmp_path)
     (tmp_path / "nowhere.txt").symlink_to("nothing")
-    found = find_texts([str(tmp_path)])
-    assert [path.relative_to(tmp_path).as_posix() for path in found.files] == [deep, "x.txt"]
-    left_out = {name: reason for reason, names in found.left_out.items() for name in names}
+    texts = find_texts([str(tmp_path)])
+    assert [path.relative_to(tmp_path).as_posix() for path in texts.files] == [deep, "x.txt"]
+    left_out = {name: reason for reason, names in texts.left_out.items() for name in names}
     assert set(left_out) == {".git", "LICENSE", "b.bin", "e.txt", "nowhere.txt"}
     assert left_out["LICENSE"].startswith("no ending")
     assert list(find_texts([str(tmp_path / "L*")]).files) == [tmp_path / "LICENSE"], "a pattern names it"

@@ -67,13 +67,13 @@ class Commands(click.Group):
     @cached_property
     def homes(self) -> dict[str, str]:
         """Return the module of every command, those of packages last."""
-        return {**{found.name: found.value for found in entry_points(group=GROUP)}, **_COMMANDS}
+        return {**{point.name: point.value for point in entry_points(group=GROUP)}, **_COMMANDS}
 
     @cached_property
     def strangers(self) -> dict[str, str]:
         """Return the commands of packages that are not tokbench's, each with its package."""
-        packages = {found.name: found.dist.name for found in entry_points(group=GROUP) if found.dist}
-        return {name: each for name, each in packages.items() if name not in _COMMANDS and not is_own(each)}
+        packages = {point.name: point.dist.name for point in entry_points(group=GROUP) if point.dist}
+        return {name: package for name, package in packages.items() if name not in _COMMANDS and not is_own(package)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         return sorted(self.homes)

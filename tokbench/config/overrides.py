@@ -166,8 +166,8 @@ def _steps(word: str) -> Steps:
     >>> _steps("groups[1][0]"), _steps("[0]"), _steps("a[b]")
     (('groups', 1, 0), ('[0]',), ('a[b]',))
     """
-    found = _INDICES.fullmatch(word)
-    return (found[1], *map(int, found[2][1:-1].split("]["))) if found else (word,)
+    match = _INDICES.fullmatch(word)
+    return (match[1], *map(int, match[2][1:-1].split("]["))) if match else (word,)
 
 
 def _written(path: Steps) -> str:

@@ -61,7 +61,7 @@ def shipped_suites() -> dict[str, Suite]:
 
 def _folders_of_packages() -> Iterator[Path]:
     """Yield the folder ``configs`` in each installed package of plugins."""
-    modules = {found.value.partition(".")[0]: None for group in GROUPS for found in entry_points(group=group)}
+    modules = {point.value.partition(".")[0]: None for group in GROUPS for point in entry_points(group=group)}
     for module in modules:
         spec = attempt(partial(find_spec, module)) if module != _PACKAGE.name else None
         if isinstance(spec, Failure):

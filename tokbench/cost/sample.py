@@ -160,18 +160,18 @@ def draw(corpora: Sequence[str], share: float, seed: int = 0) -> CorpusSample:
     """
     if not 0 < share <= 1:
         raise InputError(f"a sample of {share:.2%} is not between 0 and 100 %; give a share such as 1%")
-    found = find_texts(list(corpora))
-    files = files_of(found)
+    texts = find_texts(list(corpora))
+    files = files_of(texts)
     while files:
         try:
             strata = drawn(files, share, seed)
         except _FaultyFileError as error:
             path, fault = error.args
-            found.fault(path, fault)
+            texts.fault(path, fault)
             files = [file for file in files if file.path != path]
         else:
-            return CorpusSample(strata, tuple(found.notes()))
-    raise found.nothing(", ".join(corpora))
+            return CorpusSample(strata, tuple(texts.notes()))
+    raise texts.nothing(", ".join(corpora))
 
 
 def drawn(files: Sequence[CorpusFile], share: float, seed: int) -> list[Stratum]:

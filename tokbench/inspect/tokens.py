@@ -136,8 +136,8 @@ def script_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def _script(char: str) -> str:
-    found = _any_script().match(char)
-    return str(found.lastgroup) if found else ""
+    match = _any_script().match(char)
+    return str(match.lastgroup) if match else ""
 
 
 @cache

@@ -89,7 +89,7 @@ class RemoteSource(Remote):
 
 def distributions_of(*functions: Callable[..., Any] | None) -> tuple[str, ...]:
     """Return the distributions in whose processes these functions run; none for functions of this process."""
-    return tuple(dict.fromkeys(each.distribution for each in functions if isinstance(each, Remote)))
+    return tuple(dict.fromkeys(function.distribution for function in functions if isinstance(function, Remote)))
 
 
 DESCRIBED: Final[dict[tuple[str, str], str]] = {}

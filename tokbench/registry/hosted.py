@@ -251,7 +251,7 @@ def _describe(_place: MemberPlace, distribution: str) -> Description:
                 kind = CATALOGUES[catalogue.spec]
                 values = _values(distribution, kind, name, entry.spec)
                 specs.append(Described(entry.plugin.name, kind, type(entry.spec), values))
-    return Description([each for each in registry.plugins if each.distribution == distribution], specs)
+    return Description([plugin for plugin in registry.plugins if plugin.distribution == distribution], specs)
 
 
 def _values(distribution: str, kind: str, name: str, spec: Any) -> dict[str, Any]:

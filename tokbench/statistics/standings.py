@@ -199,7 +199,9 @@ def places(numbers: Mapping[K, Sequence[GroupNumber]], *, higher: bool = True, m
     """
     rest, found, better = dict(numbers), dict[K, int](), set[Hashable]()
     while rest:
-        here = [each.contender for each in standings(rest, higher=higher, margin=margin) if each.verdict.ties]
+        here = [
+            standing.contender for standing in standings(rest, higher=higher, margin=margin) if standing.verdict.ties
+        ]
         found |= dict.fromkeys(here, 1 + len(better))
         better |= {_identity(rest.pop(name)) for name in here}
     return found
@@ -212,7 +214,8 @@ def gap(larger: GroupNumber, smaller: GroupNumber) -> Gap:
 
 def _identity(numbers: Sequence[GroupNumber]) -> Hashable:
     return tuple(
-        (each.sums.above.tobytes(), each.sums.below.tobytes()) if each.sums else each.value for each in numbers
+        (number.sums.above.tobytes(), number.sums.below.tobytes()) if number.sums else number.value
+        for number in numbers
     )
 
 

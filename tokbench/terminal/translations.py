@@ -16,21 +16,21 @@ def compare(name: str, corpus: FolderCorpus, keys: GivenOptions) -> bool:
     """Let the languages of a corpus be compared if they are translations, and say how, or why not."""
     unit = {"text": str(keys.get("document")), "conllu": "sentence"}.get(corpus.source, "row")
     options = {key: value for key, value in keys.items() if key != "source"} | {"path": corpus.keys["path"]}
-    found = find_translations(opened(corpus.source, options).documents(), unit)
-    others = [group for group in corpus.groups if group not in found.languages]
-    reason = found.reason or ("not every row has a language" if others and unit == "row" else "")
+    translations = find_translations(opened(corpus.source, options).documents(), unit)
+    others = [group for group in corpus.groups if group not in translations.languages]
+    reason = translations.reason or ("not every row has a language" if others and unit == "row" else "")
     if reason:
         say(f"{name}: not compared {unit} by {unit}: {reason}")
-    if reason or not found.reference:
+    if reason or not translations.reference:
         return False
-    files = len({path for group in found.languages for path in corpus.groups[group]})
-    what = f"{files} files" if files == len(found.languages) else f"{len(found.languages)} languages"
-    english = language_names([found.reference]).get(found.reference, found.reference)
-    say(f"{name}: {what} of {found.documents:,} {unit}s: compared {unit} by {unit}, {english} = 1")
-    keys |= {"parallel": True, "reference": found.reference}
+    files = len({path for group in translations.languages for path in corpus.groups[group]})
+    what = f"{files} files" if files == len(translations.languages) else f"{len(translations.languages)} languages"
+    english = language_names([translations.reference]).get(translations.reference, translations.reference)
+    say(f"{name}: {what} of {translations.documents:,} {unit}s: compared {unit} by {unit}, {english} = 1")
+    keys |= {"parallel": True, "reference": translations.reference}
     if others:
         say(f"{name}: left out, because their names tell no language: {join(others)}")
-        keys["groups"] = list(found.languages)
+        keys["groups"] = list(translations.languages)
     return True
 
 

@@ -135,9 +135,9 @@ def reading(
         if encoding:
             file = ByteStream(Recoded(file, encoding, place, strict=faults.errors == "strict"), file)  # noqa: PLW2901
         head = file.peek(BUFFER)
-        found = format_of(path, head, place, form)
+        format_ = format_of(path, head, place, form)
         plain = None if file.is_packed or path == STDIN else path
-        yield TextReader(file, place, most, faults, head, found, plain)
+        yield TextReader(file, place, most, faults, head, format_, plain)
 
 
 def paragraphs(text: str) -> Iterator[CutText]:

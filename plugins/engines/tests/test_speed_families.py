@@ -33,7 +33,7 @@ def no_collection(monkeypatch):
 
 
 def text_of(documents):
-    return TimedText("c", True, sum(len(each.encode()) for each in documents), documents)
+    return TimedText("c", True, sum(len(document.encode()) for document in documents), documents)
 
 
 def distinct(count, size):
@@ -46,17 +46,17 @@ def cells_of(outcome):
 
 @pytest.mark.usefixtures("clock")
 def test_a_sleeping_engine_is_measured_as_it_is():
-    found = cells_of(Speed(SpeedOptions(rounds=3)).measure({"a": Sleeps(0.02)}, [text_of(distinct(16, 1000))], silent))
-    assert found["a", "encode_mb_per_s"].value == pytest.approx(1000 / 0.02 / 1e6)
+    cells = cells_of(Speed(SpeedOptions(rounds=3)).measure({"a": Sleeps(0.02)}, [text_of(distinct(16, 1000))], silent))
+    assert cells["a", "encode_mb_per_s"].value == pytest.approx(1000 / 0.02 / 1e6)
 
 
 def test_the_reference_is_the_option_or_the_one_of_same_as():
     metric = Speed(SpeedOptions(rounds=3))
     metric.same_as = {"b": "a", "c": "gone"}
-    found = cells_of(metric.measure({n: Sleeps() for n in "abc"}, [text_of(distinct(20, 50))], silent))
-    assert found["b", "encode_ratio"].status == Status.OK
-    assert ("a", "encode_ratio") not in found
-    assert found["c", "encode_ratio"].reason == "gone was not timed here"
+    cells = cells_of(metric.measure({n: Sleeps() for n in "abc"}, [text_of(distinct(20, 50))], silent))
+    assert cells["b", "encode_ratio"].status == Status.OK
+    assert ("a", "encode_ratio") not in cells
+    assert cells["c", "encode_ratio"].reason == "gone was not timed here"
 
 
 @pytest.mark.usefixtures("clock")
@@ -70,13 +70,13 @@ def test_latency_is_that_of_single_documents_seen_once():
 
     options = LatencyOptions(sizes=["100 B", "1 MB"], documents=30)
     outcome = Latency(options).measure({"a": Remembers(0.01)}, [text_of(distinct(500, 40))], silent)
-    found = cells_of(outcome)
-    assert found["a", "latency_100b_p50"].value == pytest.approx(10_000)
-    assert found["a", "latency_100b_p95"].value == pytest.approx(10_000)
-    assert found["a", "latency_100b_p99"].status == Status.NOT_APPLICABLE
-    assert found["a", "single_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6)
-    assert found["a", "batch_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6)
-    assert found["a", "latency_1mb_p50"].status == Status.NOT_APPLICABLE
+    cells = cells_of(outcome)
+    assert cells["a", "latency_100b_p50"].value == pytest.approx(10_000)
+    assert cells["a", "latency_100b_p95"].value == pytest.approx(10_000)
+    assert cells["a", "latency_100b_p99"].status == Status.NOT_APPLICABLE
+    assert cells["a", "single_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6)
+    assert cells["a", "batch_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6)
+    assert cells["a", "latency_1mb_p50"].status == Status.NOT_APPLICABLE
     assert sum(count == 1 for count in Remembers.seen.values()) == 60  # 30 alone, 30 in batches
 
 
@@ -106,10 +106,10 @@ def test_threads_gain_what_the_engine_lets_them():
 
     metric = Threads(ThreadOptions(rounds=3, most=2))
     engines = {"free": Together(0.01), "locked": OneAtATime(0.01)}
-    found = cells_of(metric.measure(engines, [text_of(distinct(700, 4000))], before_the_next_round))
-    if ("free", "threads_2_efficiency") not in found:
+    cells = cells_of(metric.measure(engines, [text_of(distinct(700, 4000))], before_the_next_round))
+    if ("free", "threads_2_efficiency") not in cells:
         pytest.skip("this machine has one CPU")
-    free, locked = (found[name, "threads_2_efficiency"] for name in ("free", "locked"))
+    free, locked = (cells[name, "threads_2_efficiency"] for name in ("free", "locked"))
     assert (free.value, locked.value) == pytest.approx((1, 0.5), rel=0.05), "slices differ a little in size"
     assert free.n == locked.n == 3
 

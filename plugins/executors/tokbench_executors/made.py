@@ -49,8 +49,8 @@ def maker(call: str, workers: int) -> Maker:
         called = ast.parse(f"f({arguments if parenthesis else ')'}", mode="eval").body
         if not (colon and isinstance(called, ast.Call)):
             raise InputError(f"{call}: no call; {_FORM}")
-        given = [ast.literal_eval(each) for each in called.args]
-        named = {each.arg: ast.literal_eval(each.value) for each in called.keywords if each.arg}
+        given = [ast.literal_eval(argument) for argument in called.args]
+        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in called.keywords if keyword.arg}
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{call}: its arguments cannot be read: {one_line(error)}; {_FORM}") from error
     try:

@@ -56,9 +56,9 @@ class Pairs(Letters):
     ids=["same", "padding", "subset", "mapping"],
 )
 def test_levels_follow_from_ids(one, other, level):
-    found = compatible(one, other, TEXTS)
-    assert found.level == level
-    assert [found.meets(required) for required in ("mapping", "subset", "padding", "same")] == [
+    answer = compatible(one, other, TEXTS)
+    assert answer.level == level
+    assert [answer.meets(required) for required in ("mapping", "subset", "padding", "same")] == [
         True,
         level != "mapping",
         level in {"padding", "same"},
@@ -87,16 +87,16 @@ def test_other_surfaces_are_left_out_and_said():
         def encode(self, text, /):
             return super().encode(f" {text}")
 
-    found = compatible(Letters(), Spaced(), TEXTS)
-    assert (found.overlap.rewritten, found.overlap.shared) == (2, None)
-    assert any("2 documents" in line for line in found.undecided)
+    answer = compatible(Letters(), Spaced(), TEXTS)
+    assert (answer.overlap.rewritten, answer.overlap.shared) == (2, None)
+    assert any("2 documents" in line for line in answer.undecided)
 
 
 def test_special_tokens_that_moved_are_named():
-    found = compatible(
+    answer = compatible(
         Letters(unused=3, special=["<s>", "</s>"]), Letters(unused=3, special=["<s>", "<pad>", "</s>"]), TEXTS
     )
-    assert found.special == ("</s> is 129 in A, 130 in B", "<pad> is only in B")
+    assert answer.special == ("</s> is 129 in A, 130 in B", "<pad> is only in B")
 
 
 @pytest.fixture
@@ -117,14 +117,14 @@ def model(tmp_path):
 def test_files_of_a_model_are_checked(model):
     """A folder is what AutoTokenizer makes of it, which adds the missing <bos>; its file named alone has none."""
     file = str(model / "tokenizer.json")
-    found = compatible(file, str(model), TEXTS)
-    faults = [line.removeprefix("A: ") for line in found.faults if line.startswith("A")]
+    answer = compatible(file, str(model), TEXTS)
+    faults = [line.removeprefix("A: ") for line in answer.faults if line.startswith("A")]
     assert len(faults) == 4
-    assert len(found.faults) - len(faults) == 3
+    assert len(answer.faults) - len(faults) == 3
     for words in ("bos is '<bos>'", "vocab_size is 200", "pad is 3", "eos is id 900"):
         assert sum(words in fault for fault in faults) == 1, words
-    found = compatible(file, file, TEXTS)
-    assert (found.level, found.meets("same"), found.meets("subset")) == ("same", False, True)
+    answer = compatible(file, file, TEXTS)
+    assert (answer.level, answer.meets("same"), answer.meets("subset")) == ("same", False, True)
     assert all(line.startswith("A: ") for line in compatible(str(model), Letters(), TEXTS).faults)
 
 
@@ -138,6 +138,6 @@ def test_require_sets_the_exit_code():
 
 def test_special_tokens_with_other_names_are_faults():
     one, other = (Letters(unused=1, special=[name]) for name in ("<|im_end|>", "<|end_of_msg|>"))
-    found = compatible(one, other, TEXTS)
-    assert found.faults == ("id 128 is <|im_end|> in A, <|end_of_msg|> in B",)
-    assert [found.meets(level) for level in ("subset", "padding", "same")] == [True, False, False]
+    answer = compatible(one, other, TEXTS)
+    assert answer.faults == ("id 128 is <|im_end|> in A, <|end_of_msg|> in B",)
+    assert [answer.meets(level) for level in ("subset", "padding", "same")] == [True, False, False]

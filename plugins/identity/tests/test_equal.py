@@ -67,18 +67,18 @@ def test_engines_of_one_file_are_equal(changed):
 
 
 def test_missing_nfc_is_found(changed):
-    found = equal(changed(), changed(lambda c: c.update(normalizer={"type": "NFC"}))).counterexample
-    assert (found.cause, len(found.text), found.shortest) == ("normalizer", 1, True)
-    assert unicodedata.normalize("NFC", found.text) != found.text
-    assert "B makes NFC of it" in found.why
+    counterexample = equal(changed(), changed(lambda c: c.update(normalizer={"type": "NFC"}))).counterexample
+    assert (counterexample.cause, len(counterexample.text), counterexample.shortest) == ("normalizer", 1, True)
+    assert unicodedata.normalize("NFC", counterexample.text) != counterexample.text
+    assert "B makes NFC of it" in counterexample.why
 
 
 def test_prefix_space_is_found(changed):
     def prefix(content):
         content["pre_tokenizer"]["pretokenizers"][-1]["add_prefix_space"] = True
 
-    found = equal(changed(), changed(prefix)).counterexample
-    assert (found.cause, len(found.text)) == ("prefix space", 1)
+    counterexample = equal(changed(), changed(prefix)).counterexample
+    assert (counterexample.cause, len(counterexample.text)) == ("prefix space", 1)
 
 
 @pytest.mark.slow
@@ -87,8 +87,12 @@ def test_shorter_runs_of_digits_are_found(changed):
         split = content["pre_tokenizer"]["pretokenizers"][0]["pattern"]
         split["Regex"] = split["Regex"].replace("{1,3}", "{1,2}")
 
-    found = equal(changed(), changed(shorter)).counterexample
-    assert (found.text, found.pieces, found.cause) == ("012", (["0", "12"], ["0", "1", "2"]), "split")
+    counterexample = equal(changed(), changed(shorter)).counterexample
+    assert (counterexample.text, counterexample.pieces, counterexample.cause) == (
+        "012",
+        (["0", "12"], ["0", "1", "2"]),
+        "split",
+    )
 
 
 @pytest.mark.slow
@@ -97,15 +101,15 @@ def test_one_other_token_is_found(changed):
         vocabulary = content["model"]["vocab"]
         vocabulary["th"], vocabulary["0"] = vocabulary["0"], vocabulary["th"]
 
-    found = equal(changed(), changed(other)).counterexample
-    assert (found.text, found.cause, found.shortest) == ("0", "ids", True)
+    counterexample = equal(changed(), changed(other)).counterexample
+    assert (counterexample.text, counterexample.cause, counterexample.shortest) == ("0", "ids", True)
 
     def without(content):
         made = [a + b for a, b in map(_halves, content["model"]["merges"])]
         del content["model"]["merges"][made.index("123")]
 
-    found = equal(changed(), changed(without)).counterexample
-    assert (found.text, found.pieces) == ("123", (["123"], ["12", "3"]))
+    counterexample = equal(changed(), changed(without)).counterexample
+    assert (counterexample.text, counterexample.pieces) == ("123", (["123"], ["12", "3"]))
 
 
 def _halves(merge):
@@ -127,9 +131,9 @@ def use(pairs):
 @pytest.mark.slow
 def test_swapped_merges_that_meet_are_found(changed):
     merges = [[("a", "b"), ("b", "c")], [("b", "c"), ("a", "b")]]
-    found = equal(*(changed(use(order)) for order in merges)).counterexample
-    assert (found.text, found.cause) == ("abc", "merges")
-    assert found.pieces == (["ab", "c"], ["a", "bc"])
+    counterexample = equal(*(changed(use(order)) for order in merges)).counterexample
+    assert (counterexample.text, counterexample.cause) == ("abc", "merges")
+    assert counterexample.pieces == (["ab", "c"], ["a", "bc"])
 
 
 @pytest.mark.slow

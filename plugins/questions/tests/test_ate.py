@@ -56,12 +56,12 @@ def test_pair_counts_equal_recounting() -> None:
     }
     tokenizer = tokbench.train("regex_bpe", texts["x"] + texts["y"], 290, pattern=SPLIT)
     merges = [tuple(map(tokenizer.token_bytes, pair)) for pair in tokenizer.merges]  # type: ignore[attr-defined]
-    found = candidates_of(texts, SPLIT)
+    candidates = candidates_of(texts, SPLIT)
     steps = [0, 1, 5, 6, 20]
-    counts = PairCounts(found.chunks, found.counts, merges, steps)
+    counts = PairCounts(candidates.chunks, candidates.counts, merges, steps)
     for number, step in enumerate(steps):
         expected: dict[tuple[bytes, ...], np.ndarray] = defaultdict(lambda: np.zeros(16))
-        for chunk, columns in zip(found.chunks, found.counts.toarray(), strict=True):
+        for chunk, columns in zip(candidates.chunks, candidates.counts.toarray(), strict=True):
             word = [chunk[i : i + 1] for i in range(len(chunk))]
             for pair in merges[:step]:
                 word = merged(word, pair)
@@ -83,9 +83,9 @@ def test_finds_shares_of_sample(sample: dict[str, list[str]]) -> None:
         name: len("".join(trained[name]).encode()) * times for name, times in (("en", 6), ("el", 2), ("python", 3))
     }
     truth = {name: n_bytes.get(name, 0) / sum(n_bytes.values()) for name in sample}
-    found = scores(answer, truth)
-    assert found.errors.mean() < 5
-    assert found.covered.mean() >= 0.8
+    score = scores(answer, truth)
+    assert score.errors.mean() < 5
+    assert score.covered.mean() >= 0.8
     both = answer.total(["el", "python"])
     assert both.low <= truth["el"] + truth["python"] <= both.high
     with pytest.raises(tokbench.InputError, match="de: not a candidate"):
@@ -155,6 +155,6 @@ def test_vocabulary_without_merges_of_bytes_is_refused(model: str, reason: str) 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_known_mixture_is_found(seed: int) -> None:
     case = known(kinds(), seed, 2048)
-    found = scores(ate(case.tokenizer, case.others), case.shares)
-    assert found.errors.mean() <= 3
-    assert found.covered.mean() >= 0.85
+    score = scores(ate(case.tokenizer, case.others), case.shares)
+    assert score.errors.mean() <= 3
+    assert score.covered.mean() >= 0.85

@@ -169,5 +169,5 @@ def test_the_context_of_a_text_by_hand(small):
 
 
 def test_lengths_of_tokens_by_hand():
-    found = values("token_lengths", view(tokbench.load("utf32_units"), "aé日🙂", "b"))
-    assert [found[f"token_bytes_{n}"].value for n in (1, 2, 3, 4, 5)] == [2 / 5, 1 / 5, 1 / 5, 1 / 5, 0]
+    measured = values("token_lengths", view(tokbench.load("utf32_units"), "aé日🙂", "b"))
+    assert [measured[f"token_bytes_{n}"].value for n in (1, 2, 3, 4, 5)] == [2 / 5, 1 / 5, 1 / 5, 1 / 5, 0]

@@ -31,9 +31,9 @@ def values(tokenizer, texts):
 def texts(data):
     """100 sentences in each of ten languages."""
     files = sorted((data / "pud").glob("*.txt"))[:10]
-    found = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")[:100]]
-    assert len(found) == 1000
-    return found
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")[:100]]
+    assert len(lines) == 1000
+    return lines
 
 
 def of_tiktoken(encoding, text):
@@ -92,11 +92,11 @@ def test_a_word_that_is_one_token_by_hand():
 
 
 def test_bytes_are_never_broken_and_always_canonical():
-    found = values(tokbench.load("utf8_bytes"), ["abc", "d\u00e9j\u00e0", "x", ""])
-    assert {found[f"prompt_{name}"].value for name in ("broken", "tokens_back", "bytes_back")} == {0}
+    measured = values(tokbench.load("utf8_bytes"), ["abc", "d\u00e9j\u00e0", "x", ""])
+    assert {measured[f"prompt_{name}"].value for name in ("broken", "tokens_back", "bytes_back")} == {0}
     # abc 3, d\u00e9j\u00e0 6 with 2 first bytes of two, x 1.
-    assert found["stream_partial"].value == 2 / 10
-    assert found["stream_tokens"].value == 10 / 8
+    assert measured["stream_partial"].value == 2 / 10
+    assert measured["stream_tokens"].value == 10 / 8
     assert values(tokbench.load("utf8_bytes"), ["abc"])["canonical_ids"].value == 1
 
 

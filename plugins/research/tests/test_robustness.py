@@ -65,21 +65,21 @@ def test_a_tenth_of_the_places_is_changed(kind):
 def test_bytes_by_hand():
     # A space is a byte of twelve, and a doubled one is a byte more.
     text = "one two six." * 40
-    found = values(tokbench.load("utf8_bytes"), [text])
+    measured = values(tokbench.load("utf8_bytes"), [text])
     spaces = changed("spaces", 10, text).count(" ") - text.count(" ")
     assert spaces > 5
-    assert found["robust_spaces_10"].value == (len(text) + spaces) / len(text)
+    assert measured["robust_spaces_10"].value == (len(text) + spaces) / len(text)
     # Every place between bytes is a boundary, whatever is changed.
-    assert found["robust_spaces_kept_10"].value == found["robust_case_kept_10"].value == 1
-    assert found["robust_case_10"].value == 1
-    assert set(found) == {metric.id for metric in SPEC.values}
+    assert measured["robust_spaces_kept_10"].value == measured["robust_case_kept_10"].value == 1
+    assert measured["robust_case_10"].value == 1
+    assert set(measured) == {metric.id for metric in SPEC.values}
 
 
 def test_boundaries_by_hand():
     # ab is one token: of "ab ab ..." boundaries lie around each space. A capital in ab adds one, and takes none away.
-    found = values(BPETokenizer([(97, 98)]), ["ab " * 30])
-    assert found["robust_case_kept_10"].value == 1
-    assert found["robust_case_10"].value > 1
+    measured = values(BPETokenizer([(97, 98)]), ["ab " * 30])
+    assert measured["robust_case_kept_10"].value == 1
+    assert measured["robust_case_10"].value > 1
     whole = BPETokenizer([(97, 65)])  # aA: where the second a of aa is swapped, the boundary between both goes
     text = "aa" * 200
     lost = changed("case", 10, text).count("aA")
@@ -112,10 +112,10 @@ def test_print_is_misread_by_hand():
 
 def test_documents_without_a_letter_to_transliterate_do_not_count():
     russian = "\u043e\u043d\u0430 \u0438 \u043e\u043d " * 20  # each letter is two bytes, and one when it is Latin
-    found = values(tokbench.load("utf8_bytes"), [russian, "English, and longer" * 9])
+    measured = values(tokbench.load("utf8_bytes"), [russian, "English, and longer" * 9])
     after = changed("transliteration", 10, russian)
     assert 5 < sum(char.isascii() and char.isalpha() for char in after) < 30
-    value = found["robust_transliteration_10"]
+    value = measured["robust_transliteration_10"]
     assert (value.value, value.n) == (len(after.encode()) / len(russian.encode()), 1)
     nothing = values(tokbench.load("utf8_bytes"), ["English"])
     assert isinstance(nothing["robust_transliteration_kept_10"], NotApplicable)
@@ -125,5 +125,5 @@ def test_a_boundary_between_two_letters_that_become_one_is_lost():
     text = "rn" * 200
     merged = changed("ocr", 10, text).count("m")
     assert merged > 10
-    found = values(tokbench.load("utf8_bytes"), [text])
-    assert found["robust_ocr_kept_10"].value == (len(text) - 1 - merged) / (len(text) - 1)
+    measured = values(tokbench.load("utf8_bytes"), [text])
+    assert measured["robust_ocr_kept_10"].value == (len(text) - 1 - merged) / (len(text) - 1)

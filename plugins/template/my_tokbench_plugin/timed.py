@@ -22,17 +22,17 @@ class Documents:
         pass
 
     def measure(self, tokenizers, texts, progress):  # tokenizers by name; the text of each corpus
-        found = Outcome()
+        outcome = Outcome()
         for text in texts:
             documents = list(text.documents)
             for name, tokenizer in tokenizers.items():
                 times = attempt(lambda t=tokenizer, d=documents: [microseconds(t, each) for each in d])
                 place = (name, text.corpus, text.group, MEDIAN.id)
                 if isinstance(times, Failure):
-                    found.cells.append(Cell(*place, unit="us", status="failed", reason=times.reason))
+                    outcome.cells.append(Cell(*place, unit="us", status="failed", reason=times.reason))
                 else:
-                    found.cells.append(Cell(*place, statistics.median(times), "us", n=len(times)))
-        return found
+                    outcome.cells.append(Cell(*place, statistics.median(times), "us", n=len(times)))
+        return outcome
 
 
 SPEC = MetricFamily(name="document_time", summary="time of a document", values=(MEDIAN,), study="speed", make=Documents)

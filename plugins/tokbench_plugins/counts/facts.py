@@ -272,15 +272,15 @@ def _digests_of(path: Path, size: int, _mtime: int) -> _Digests:
         footer = int.from_bytes(file.read(4), "little") + 8
         start = max(0, size - footer)
         file.seek(start)
-        found = re.search(rb"%b..(.{64})" % re.escape(SEAL.encode()), file.read(), re.DOTALL)
-        place = start + found.start(1) if found else -1
+        match = re.search(rb"%b..(.{64})" % re.escape(SEAL.encode()), file.read(), re.DOTALL)
+        place = start + match.start(1) if match else -1
         file.seek(0)
         digest = hashlib.sha256()
-        left = place if found else size
+        left = place if match else size
         while data := file.read(min(left, _BATCH)):
             digest.update(data)
             left -= len(data)
-        if not found:
+        if not match:
             return _Digests(place, "", "", digest.hexdigest())
         tail = file.readall()
     seal, rest, whole = tail[: len(UNSEALED)], tail[len(UNSEALED) :], digest.copy()
@@ -291,10 +291,10 @@ def _digests_of(path: Path, size: int, _mtime: int) -> _Digests:
 
 def seal(path: Path) -> None:
     """Write the sha256 of a table into it."""
-    found = _digests(path)
+    digests = _digests(path)
     with path.open("r+b") as file:
-        file.seek(found.place)
-        file.write(found.unsealed.encode())
+        file.seek(digests.place)
+        file.write(digests.unsealed.encode())
         file.flush()
         os.fsync(file.fileno())
 
@@ -306,10 +306,10 @@ def sha256_of(path: Path) -> str:
         InputError: its bytes have changed since it was written.
         OSError: it cannot be read.
     """
-    found = _digests(path)
-    if found.seal != found.unsealed:
+    digests = _digests(path)
+    if digests.seal != digests.unsealed:
         raise plugin.InputError(f"{path}: damaged: its bytes have changed since it was written; count or copy it again")
-    return found.whole
+    return digests.whole
 
 
 def read_facts(path: Path) -> CountFacts:

@@ -341,8 +341,8 @@ def through(
 def _here(left: Sequence[Piece], worker: PieceWorker[_Found], report: Report) -> Iterator[_Found]:
     read = 0
     for piece in left:
-        if found := worker.count(piece, lambda done: report(read + done)):  # noqa: B023
-            yield found
+        if counts := worker.count(piece, lambda done: report(read + done)):  # noqa: B023
+            yield counts
         read += piece.size
     yield worker.finish()
 

@@ -193,9 +193,9 @@ class PieceReader:
             while lead < len(data) and data[lead] & 0xC0 == 0x80:  # noqa: PLR2004 - inside a character
                 lead += 1
             text, before = data.decode("utf-8", "surrogateescape"), data[:lead].decode("utf-8", "surrogateescape")
-            found = self._cut.search(text, len(before))
-            if found and (found.start() < len(text) - 8 or len(data) < size):
-                return begin + len(text[: found.start()].encode("utf-8", "surrogateescape"))
+            match = self._cut.search(text, len(before))
+            if match and (match.start() < len(text) - 8 or len(data) < size):
+                return begin + len(text[: match.start()].encode("utf-8", "surrogateescape"))
             if len(data) < size:
                 return begin + len(data)
             size *= 4
@@ -209,7 +209,7 @@ class PieceReader:
             while begin < len(data) and data[begin] & 0xC0 == 0x80:  # noqa: PLR2004
                 begin += 1
             text = data[begin:].decode("utf-8", "surrogateescape")
-            seen = [found.start() for found in self._cut.finditer(text, 8 if begin else 1)]
+            seen = [match.start() for match in self._cut.finditer(text, 8 if begin else 1)]
             cuts = [cut for cut in seen if cut < len(text) - 8]
             if cuts:
                 return begin + len(text[: cuts[-1]].encode("utf-8", "surrogateescape"))

@@ -29,21 +29,21 @@ def test_equal_to_the_loop(before, documents, pattern, tie):
     chunks = [chunk.encode() for text in before for chunk in Splitter(pattern)(text)]
     base = Vocabulary.trained(train_literally(chunks, 262))
     counted = count_chunks(documents, pattern)
-    found = extend(base, counted, 6, 300, MergeRule(tie))
-    assert list(found.vocabulary.merges[len(base.merges) :]) == by_the_loop(base, documents, pattern, 6, 300, tie)
-    encode = Encoder(found.vocabulary, pattern)
-    assert sum(len(encode(text)) for text in documents) == found.tokens[-1]
-    assert found.vocabulary.tokens[: len(base.tokens)] == base.tokens
+    extended = extend(base, counted, 6, 300, MergeRule(tie))
+    assert list(extended.vocabulary.merges[len(base.merges) :]) == by_the_loop(base, documents, pattern, 6, 300, tie)
+    encode = Encoder(extended.vocabulary, pattern)
+    assert sum(len(encode(text)) for text in documents) == extended.tokens[-1]
+    assert extended.vocabulary.tokens[: len(base.tokens)] == base.tokens
 
 
 def test_a_token_that_was_added_by_hand_is_not_made_again():
     tokens = (*Vocabulary.trained([(97, 98)]).tokens, b"abc")
     base = Vocabulary(tokens, tuple(range(256)), ((97, 98, 256),), frozenset({257}))
-    found = extend(base, {"xabcx": 3, "abc": 1}, 2, 258)
-    made = found.vocabulary.tokens[258:]
+    extended = extend(base, {"xabcx": 3, "abc": 1}, 2, 258)
+    made = extended.vocabulary.tokens[258:]
     assert b"abc" not in made
     assert len(set(made)) == 2
-    assert found.tokens == [4 * 3 + 1, 10, 7]
+    assert extended.tokens == [4 * 3 + 1, 10, 7]
 
 
 def test_sizes_count_what_was_replaced():
@@ -60,6 +60,6 @@ def test_ranks_of_an_extension_are_those_of_the_tokenizer():
 
 def test_nothing_more_to_merge():
     base = Vocabulary.trained([(97, 98)])
-    found = extend(base, {"ab": 5}, 50, 257)
-    assert found.vocabulary is base
-    assert found.tokens == [5]
+    extended = extend(base, {"ab": 5}, 50, 257)
+    assert extended.vocabulary is base
+    assert extended.tokens == [5]

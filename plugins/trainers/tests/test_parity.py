@@ -212,8 +212,8 @@ def test_groups_reach_the_trainer_through_a_run(tmp_path):
     }
     tokbench.run(config, output=tmp_path / "run", workers=0, store=False)
     documents = [
-        (each.group, each.text)
-        for each in SampleSource(SampleOptions(part="languages", groups=["en", "hi"])).documents()
+        (document.group, document.text)
+        for document in SampleSource(SampleOptions(part="languages", groups=["en", "hi"])).documents()
     ]
     alone = train_with_parity(documents, 300, "gpt4", ParityTraining("documents"))
     [artefact] = (tmp_path / "run" / "artefacts").glob("*.bpe.json")

@@ -81,7 +81,7 @@ def test_pieces_are_cut_alike(kind, text):
     """A text that is read in pieces is cut as the whole."""
     plan = plan_of(count_documents([text * 2, "by the way", "by the way"], "gpt4"), wanted_for(kind, 290)).plan
     cutter = SuperwordCutter(plan)
-    borders = [0, *(found.start() for found in regex.finditer(BORDERS[kind], text)), len(text)]
+    borders = [0, *(match.start() for match in regex.finditer(BORDERS[kind], text)), len(text)]
     pieces = [text[start:end] for start, end in pairwise(borders)]
     ends, start = [], 0
     for piece in pieces:

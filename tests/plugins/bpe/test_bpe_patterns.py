@@ -46,6 +46,9 @@ CHUNKS = {
     "gpt4": ["WHO", "'S", " ", "123", "45", " myVar", "'s", " 漢字a", "!\n", "/"],
     "o200k": ["WHO'S", " ", "123", "45", " my", "Var's", " 漢字a", "!\n/"],
     "kimi": ["WHO'S", " ", "123", "45", " my", "Var's", " ", "漢字", "a", "!\n", "/"],
+    "tekken": ["WHO", "'S", " ", *"12345", " my", "Var", "'s", " 漢字a", "!\n/"],
+    "deepseek": ["WHO", "'S", " ", "123", "45", " myVar", "'s", " ", "漢字", "a", "!\n", "/"],
+    "gemma": ["WHO'S", " 12345", " myVar's", " 漢字a!", "\n", "/"],
 }
 
 
@@ -74,8 +77,11 @@ def test_published_files_have_their_split(begin, split):
         ("cl100k_base llama3 phi4", "gpt4"),
         ("gpt-oss o200k_base", "o200k"),
         ("kimi_k2 kimi_k3", "kimi"),
-        ("qwen3 deepseek_v3 glm4 olmo2 modernbert", None),  # pieces are looked for before
-        ("gemma3 llama2 mistral_v3", None),
+        ("deepseek_v3", "deepseek"),
+        ("gemma3", "gemma"),
+        ("qwen3 glm4 olmo2 modernbert", None),  # pieces are looked for before
+        ("mistral_v3", "tekken"),
+        ("llama2", None),
     ],
 )
 def test_vocabularies_of_splintr_have_their_split(names, split):

@@ -149,16 +149,16 @@ def test_the_order_of_groups_and_chunks(tmp_path):
     assert (facts.numbered, facts.in_order, facts.sources) == (True, False, ())
     assert [*read_counts(path, "first", tmp_path).chunks()] == [(b"b", 2), (b"c", 4), (b"a", 4)]
     [table] = [CountsSource(CountsOptions(path=str(path))).counts]
-    found = counts_of_groups({"t": table}, "first")
-    assert {name: [*counts.chunks()] for name, counts in found.items()} == {
+    groups = counts_of_groups({"t": table}, "first")
+    assert {name: [*counts.chunks()] for name, counts in groups.items()} == {
         "x": [(b"b", 2), (b"a", 3)],
         "y": [(b"c", 4), (b"a", 1)],
     }
-    assert [*found] == ["x", "y"]
+    assert [*groups] == ["x", "y"]
     with merging.engine(MEMORY, tmp_path / "spill") as connection:
         assert merging.has_order(connection, path)
         assert merging.groups_in_order(connection, path) == ["x", "y"]
-        assert merging.slots_of(connection, path) == 0
+        assert merging.slots_of(connection, path, facts) == 0
         pq.write_table(table_of(pa.table({"chunk": ["a"], "count": [1]})), tmp_path / "u")
         assert not merging.has_order(connection, tmp_path / "u")
     assert read_facts(tmp_path / "u").groups == ("",)
@@ -175,9 +175,10 @@ def test_the_min_count_that_fits(tmp_path, monkeypatch, slots, fitting):
     monkeypatch.setattr(merging, "MOST_SLOTS", slots)
     rows = {"chunk": [b"aa", b"bb", b"bbbb", b"ccc", b"d"], "count": [2, 3, 3, 9, 1]}
     pq.write_table(table_of(pa.table(rows), pattern=r"\w+"), tmp_path / "t")
+    facts = read_facts(tmp_path / "t")
     with merging.engine(MEMORY, tmp_path / "spill") as connection:
-        assert merging.fitting_min_count(connection, tmp_path / "t") == fitting
-        assert merging.slots_of(connection, tmp_path / "t") == 17
+        assert merging.fitting_min_count(connection, tmp_path / "t", facts) == fitting
+        assert merging.slots_of(connection, tmp_path / "t", facts) == 17
 
 
 def counts_of(*pairs):
@@ -238,15 +239,15 @@ def test_parts_of_a_block_by_hand():
     block = Block(data, np.array([0, 3, 5]), np.array([MB - 1, 2 * MB]), "g")
     counter = BlockCounter("gpt2", parts=True)
     counter.add(block)
-    found = [row for batch in counter.rows() for row in batch.to_pylist()]
-    assert [(row["chunk"], row["first"], row["part"]) for row in found] == [
+    rows = [row for batch in counter.rows() for row in batch.to_pylist()]
+    assert [(row["chunk"], row["first"], row["part"]) for row in rows] == [
         (b"a", MB - 1, 0), (b" b", MB, 1), (b"cd", 2 * MB, 2),
     ]  # fmt: skip
     whole = BlockCounter("[a-z]|.")
     whole.add(block)
     whole.add(block._replace(firsts=np.array([7, 8])))
-    found = [row for batch in whole.rows() for row in batch.to_pylist()]
-    assert [(row["chunk"], row["count"], row["part"]) for row in found] == [
+    rows = [row for batch in whole.rows() for row in batch.to_pylist()]
+    assert [(row["chunk"], row["count"], row["part"]) for row in rows] == [
         (b"a", 2, 0), (b" ", 2, 0), (b"b", 2, 0), (b"c", 2, 0), (b"d", 2, 0),
     ]  # fmt: skip
     assert whole.n_bytes > 0 == BlockCounter("gpt2").n_bytes
@@ -334,7 +335,7 @@ def test_files_are_cut_where_they_can_be(tmp_path, monkeypatch):
     files = [tmp_path / name for name in ("a.txt", "b.jsonl", "c.csv")]
 
     def cut(pattern, document="file"):
-        return [(each.file, each.start, each.end) for each in pieces(files, Reading(pattern, document))]
+        return [(piece.file, piece.start, piece.end) for piece in pieces(files, Reading(pattern, document))]
 
     text, rows = [(0, 0, 4), (0, 4, 8), (0, 8, 10)], [(1, 0, 4), (1, 4, 8), (1, 8, 12), (1, 12, 13)]
     assert cut(GPT4) == [*text, *rows, (2, 0, 8)]

@@ -212,7 +212,7 @@ def test_losses_name_the_options_that_prevent_them(tmp_path):
     }
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
     assert all(f"train with {repairs[cause]}" in text for cause in found)
-    assert all(name in SentencePieceTrainOptions.model_fields for each in REPAIRS.values() for name in each)
+    assert all(name in SentencePieceTrainOptions.model_fields for repair in REPAIRS.values() for name in repair)
     assert set(REPAIRS) <= {cause.value for cause in LossKind}
 
 

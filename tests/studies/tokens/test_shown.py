@@ -51,19 +51,19 @@ def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
     page, listing = html.render(classic), markdown.render(classic)
     static = page.partition('id="tokens-shown"')[2].partition("</section>")[0]
     lines = [line.plain for line in token_view.terminal([shown], colours=False)]
-    for found in shown.segmentations:
-        encoding = tiktoken.get_encoding(found.tokenizer)
+    for segmentation in shown.segmentations:
+        encoding = tiktoken.get_encoding(segmentation.tokenizer)
         expected = encoding.encode_ordinary(shown.text)
-        assert found.ids == expected
-        assert [token.data for token in found.tokens(shown.text)] == encoding.decode_tokens_bytes(expected)
-        line = static.partition(f'aria-label="Tokens of {found.tokenizer}">')[2].partition("</p>")[0]
+        assert segmentation.ids == expected
+        assert [token.data for token in segmentation.tokens(shown.text)] == encoding.decode_tokens_bytes(expected)
+        line = static.partition(f'aria-label="Tokens of {segmentation.tokenizer}">')[2].partition("</p>")[0]
         titles = re.findall(r'title="id (\d+); bytes ([0-9a-f ]+)"', line)
         assert [int(token) for token, _ in titles] == expected
         assert [bytes.fromhex(data) for _, data in titles] == encoding.decode_tokens_bytes(expected)
         assert " ".join(map(str, expected)) in lines
-        texts = [token.text for token in token_view.SegmentationView(shown, found).tokens]
-        assert re.findall("<bdi>(.*?)</bdi>", line) == [each.replace('"', "&#34;") for each in texts]
-        head = next(k for k, each in enumerate(lines) if each.startswith(found.tokenizer))
+        texts = [token.text for token in token_view.SegmentationView(shown, segmentation).tokens]
+        assert re.findall("<bdi>(.*?)</bdi>", line) == [text.replace('"', "&#34;") for text in texts]
+        head = next(k for k, each in enumerate(lines) if each.startswith(segmentation.tokenizer))
         assert [each for each in re.split("[│┃]\n*", lines[head + 1]) if each] == texts
         assert f"{len(expected)}: {texts[0]} ¦" in listing.replace("\\", "")
 
@@ -101,8 +101,8 @@ def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
 def test_documents_are_chosen_by_hash_and_not_by_place():
     documents = [Document(f"text {k}", "en", str(k), f"c:{k}") for k in range(50)]
     chosen, reversed_ = Excerpts(), Excerpts()
-    for k, each in enumerate(documents):
-        chosen.add(each, bytes([k * 37 % 251]))
+    for k, document in enumerate(documents):
+        chosen.add(document, bytes([k * 37 % 251]))
     for k, each in reversed(list(enumerate(documents))):
         reversed_.add(each, bytes([k * 37 % 251]))
     smallest = sorted(range(50), key=lambda k: k * 37 % 251)[:MOST_EXCERPTS]
@@ -131,9 +131,9 @@ def test_a_text_that_ends_the_process_costs_its_tokenizer(faulty, write_config):
     )
     path.with_name("x.txt").write_text("aaa", encoding="utf-8")
     results = tokbench.run(path, workers=1)
-    for each in shown_texts(results).texts:
-        bad, good = each.segmentations
-        assert good.ids == list(each.text.encode())
+    for text in shown_texts(results).texts:
+        bad, good = text.segmentations
+        assert good.ids == list(text.text.encode())
         assert "SIGSEGV while encoding the texts to show" in bad.reason
     assert not results.failed, "texts to look at are no numbers"
 

@@ -288,16 +288,16 @@ TABLE = [
 
 @pytest.mark.parametrize(("parameters", "width", "thousands", "flops"), TABLE)
 def test_the_table_of_the_paper(parameters, width, thousands, flops):
-    found = optimal_sizes(parameters, width)
-    assert [each.approach for each in found] == ["isoflops", "derivative", "loss"]
+    sizes = optimal_sizes(parameters, width)
+    assert [size.approach for size in sizes] == ["isoflops", "derivative", "loss"]
     # The table cuts or rounds to thousands.
-    assert all(abs(each.vocab_size / 1000 - k) < 1 for each, k in zip(found, thousands, strict=True))
+    assert all(abs(each.vocab_size / 1000 - k) < 1 for each, k in zip(sizes, thousands, strict=True))
     [at_budget] = optimal_sizes(parameters, width, flops)  # which the table rounds
-    assert at_budget.vocab_size == pytest.approx(found[2].vocab_size, rel=0.01)
+    assert at_budget.vocab_size == pytest.approx(sizes[2].vocab_size, rel=0.01)
 
 
 def test_caution_where_nothing_was_measured():
-    assert {each.caution for each in optimal_sizes(302e6, 1024)} == {""}
+    assert {size.caution for size in optimal_sizes(302e6, 1024)} == {""}
     assert all("parameters without vocabulary 7e+09" in each.caution for each in optimal_sizes(7e9, 4096))
     (small,) = optimal_sizes(302e6, 1024, 1e15)
     assert "training FLOPs 1e+15 is outside" in small.caution

@@ -160,7 +160,7 @@ def test_what_loses_text_is_neither_advised_nor_drawn(ran):
     assert last["words"] > last["both"]
     assert "words" not in {each.line for each in study.advice}
     assert study.left_out["words"] == "text of talk is lost"
-    [lost] = [each for each in study.losses if each.line == "words"]
+    [lost] = [loss for loss in study.losses if loss.line == "words"]
     assert lost.lost > 0.1
     [line] = [line for line in study.lines if line.line == "words"]
     assert line.tokenizers == ["words-300", "words-600"], "the text gives no 900 words"

@@ -116,7 +116,9 @@ class PluginHost:
         if known:
             raise PluginError(known)
         verb = {"describe": "importing", "validate": "checking options"}.get(function, "calling")
-        member = next((each for each in arguments if function in {"metric", "source"} and isinstance(each, str)), "")
+        member = next(
+            (argument for argument in arguments if function in {"metric", "source"} and isinstance(argument, str)), ""
+        )
         doing_what = (
             f"{member or place.member} of {place.name}" if place.name else f"the plugins of {self.distribution}"
         )
@@ -227,4 +229,4 @@ _TEXTS: Final = {"source", "_spool", "_counted"}
 
 
 def _callback(arguments: tuple[Any, ...]) -> Callable[[bytes], bytes] | None:
-    return next((each.answer_plugin for each in arguments if hasattr(type(each), "answer_plugin")), None)
+    return next((argument.answer_plugin for argument in arguments if hasattr(type(argument), "answer_plugin")), None)

@@ -81,7 +81,7 @@ class WorkerPool(ABC):
         """Give every stranger among the tokenizers of a run, by name, processes of its own."""
         self._registry = registry
         tokenizers = {name: registry.distributions_of(spec) for name, spec in specs.items() if self.size}
-        families = {each.name: distributions_of(each.text, each.make) for each in registry.metrics}
+        families = {metric.name: distributions_of(metric.text, metric.make) for metric in registry.metrics}
         self.strangers = Strangers(
             *({k: some for k, some in hosts.items() if some} for hosts in (tokenizers, families))
         )

@@ -138,10 +138,10 @@ class ProcessPool(WorkerPool):
         return [slot.busy for slot in self._slots if slot.busy]
 
     def _worker_for(self, slot: _Slot, job: Job, *, fresh: bool) -> WorkerProcess:
-        strangers = {name: found for name in job.loads if (found := self._distributions_of(name, job))}
+        strangers = {name: distributions for name in job.loads if (distributions := self._distributions_of(name, job))}
         place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
         plugins = job.plugins or self.strangers.families.get(getattr(job, "family", ""), ())
-        hosts = [*self._hosts, *plugins, *(each for found in strangers.values() for each in found)]
+        hosts = [*self._hosts, *plugins, *(each for stranger in strangers.values() for each in stranger)]
         place = " ".join([*plugins, place])  # no name of a distribution has a space
         worker = slot.processes.get(place)
         if worker and (

@@ -116,8 +116,8 @@ def overall(tables: CellTables) -> Ranking:
 
 def _division(tables: CellTables) -> Division:
     config = tables.results.config
-    found = divide(text_groups(tables, config.weights), config.weights, config)
-    return Division(found.counted, [*found.left_out, *unmeasured(tables, config.weights)])
+    parts = divide(text_groups(tables, config.weights), config.weights, config)
+    return Division(parts.counted, [*parts.left_out, *unmeasured(tables, config.weights)])
 
 
 def _text(division: Division, config: RunConfig) -> str:
@@ -293,12 +293,12 @@ def _speed(tables: CellTables) -> Iterator[AnswerLine]:
         return
     numbers = {cell.tokenizer: [tables.number(cell)] for cell in pool}
     top, *others = standings(numbers, margin=tables.margin(metric))
-    ties = [each for each in others if each.verdict is not Verdict.BEHIND]
+    ties = [other for other in others if other.verdict is not Verdict.BEHIND]
     among = f" among those returning {returns[top.contender]}" if len(pool) < len(returns) else ""
     said = f"{top.contender} encodes {corpus} fastest{among}: {top.value:.3g} {pool[0].unit}, "
     said += f"{percent(others[0].gap.more)} faster than {others[0].contender}."
     if ties:
-        names = join([top.contender, *(each.contender for each in ties)])
+        names = join([top.contender, *(tie.contender for tie in ties)])
         said = f"{names} tie{among}: {top.value:.3g} {pool[0].unit} on {corpus}."
         if top.value > _NOISE * min(each.value for each in ties):
             said = "Speeds are too noisy to rank."

@@ -68,15 +68,15 @@ class Ranking:
     @property
     def ties(self) -> list[str]:
         """The best and all that tie with it."""
-        return [each.tokenizer for each in self.standings if each.tied]
+        return [standing.tokenizer for standing in self.standings if standing.tied]
 
     @property
     def behind(self) -> list[BarStanding]:
-        return [each for each in self.standings if not each.tied]
+        return [standing for standing in self.standings if not standing.tied]
 
     def of(self, tokenizer: str) -> BarStanding | None:
         """Return the standing of a tokenizer, if it is ranked."""
-        return next((each for each in self.standings if each.tokenizer == tokenizer), None)
+        return next((standing for standing in self.standings if standing.tokenizer == tokenizer), None)
 
 
 class Bar(NamedTuple):

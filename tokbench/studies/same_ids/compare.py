@@ -85,8 +85,8 @@ def compare_group(mine: HashedGroup, theirs: HashedGroup) -> Compared:
 
 def _not_ranked(name: str, tokenizers: Sequence[RunTokenizer], compared: Mapping[Place, Compared]) -> str:
     """Return why the speed of a tokenizer is not ranked; an empty string if it is."""
-    found = [each for (one, *_), each in compared.items() if one == name]
-    differing, documents = sum(each.differing for each in found), sum(each.sums.documents for each in found)
+    own = [pair for (tokenizer, *_), pair in compared.items() if tokenizer == name]
+    differing, documents = sum(pair.differing for pair in own), sum(pair.sums.documents for pair in own)
     if not differing:
         return ""
     by_name = {tokenizer.name: tokenizer for tokenizer in tokenizers}

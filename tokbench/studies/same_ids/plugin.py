@@ -22,7 +22,12 @@ def run(context: StudyContext, _: Options) -> Outcome:
 
 def due(plan: Plan) -> set[str]:
     """Return the tokenizers with a ``same_as``, and those that they name."""
-    return {name for each in plan.tokenizers if each.info.same_as for name in (each.name, each.info.same_as)}
+    return {
+        name
+        for tokenizer in plan.tokenizers
+        if tokenizer.info.same_as
+        for name in (tokenizer.name, tokenizer.info.same_as)
+    }
 
 
 SPECS: Final = (

@@ -96,7 +96,7 @@ def _answer(tables: CellTables) -> Iterator[AnswerLine]:
     said = []
     differences = _differences(tables)
     for name, entry in {entry.tokenizer: entry for entry in reversed(differences)}.items():
-        documents = sum(each.documents for each in differences if each.tokenizer == name)
+        documents = sum(difference.documents for difference in differences if difference.tokenizer == name)
         text = visible(entry.first.text, spaces=True) if entry.first else entry.reason or "not shown"
         expected, got = _expected_and_got(entry)
         said.append(

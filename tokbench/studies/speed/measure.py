@@ -179,10 +179,10 @@ class Speed:
                 cells += self._ratio(contender, [*contenders, *listed])
             timed += contenders
         all_notes += [
-            f"{self.name} on the groups of {corpus}: noise floors up to {max(found):.1%} ({found[max(found)]}); ignore "
+            f"{self.name} on the groups of {corpus}: noise floors up to {max(floor):.1%} ({floor[max(floor)]}); ignore "
             "smaller differences"
-            for corpus, found in floors.items()
-            if found
+            for corpus, floor in floors.items()
+            if floor
         ]
         return Outcome(cells=cells, notes=all_notes).traced(contender.failure for contender in timed)
 

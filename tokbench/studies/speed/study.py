@@ -82,7 +82,9 @@ def time_all(context: StudyContext) -> Outcome:
         for family, options in context.plan.metrics:
             if family.study == _STUDY:
                 timing = _Timing(context.plan, family, options, dict(context.unmeasurable), pool)
-                outcome = attempt(partial(timing.measure, [each.name for each in context.tokenizers]), family.name)
+                outcome = attempt(
+                    partial(timing.measure, [tokenizer.name for tokenizer in context.tokenizers]), family.name
+                )
                 outcomes.append(timing.failed(outcome) if isinstance(outcome, Failure) else outcome)
     return joined(outcomes)
 
@@ -144,7 +146,9 @@ class _Timing:
 
     def _ask(self, job: TimeTokenizers) -> Outcome:
         """Time the tokenizers of a job in one process; begin again without one that ends the process."""
-        same_as = {each.name: each.info.same_as for each in self.plan.tokenizers if each.info.same_as}
+        same_as = {
+            tokenizer.name: tokenizer.info.same_as for tokenizer in self.plan.tokenizers if tokenizer.info.same_as
+        }
         while True:
             job = replace(job, names=tuple(name for name in job.names if name not in self.missing), same_as=same_as)
             answer = self.pool.ask(job, partial(_texts, self.plan, job.feeds))

@@ -160,7 +160,9 @@ def test_extras_install_what_the_backends_need():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [line for extra in project["optional-dependencies"].values() for line in extra]
     backends = load_registry().backends.entries.values()
-    needed = {name for each in backends if each.plugin.distribution == project["name"] for name in each.spec.requires}
+    needed = {
+        name for backend in backends if backend.plugin.distribution == project["name"] for name in backend.spec.requires
+    }
     assert needed - {re.split("[>=;]", line)[0] for line in lines} == {"sentencepiece", "tiktoken"}
 
 

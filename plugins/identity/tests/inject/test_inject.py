@@ -79,9 +79,9 @@ _HARD = {
 @pytest.mark.parametrize("name", _WEAK)
 def test_weak_templates_are_forged(name: str) -> None:
     template, text = _WEAK[name]
-    found = user(template)
-    assert found.verdict == "forged"
-    assert len(found.text) <= len(text)
+    pieces = user(template)
+    assert pieces.verdict == "forged"
+    assert len(pieces.text) <= len(text)
 
 
 @pytest.mark.parametrize("name", _HARD)
@@ -120,9 +120,9 @@ def test_forgeries_give_control_ids(name: str) -> None:
     ],
 )
 def test_what_is_not_followed_is_undecided(content: str, reason: str) -> None:
-    found = user(chat(content))
-    assert found.verdict == "undecided"
-    assert reason in found.reason or "iter" in found.reason
+    pieces = user(chat(content))
+    assert pieces.verdict == "undecided"
+    assert reason in pieces.reason or "iter" in pieces.reason
 
 
 _FILTERS = ["trim", "upper", "lower", "tojson", "escape", "replace('a', 'b')", "replace('<a', '')", "string", "safe"]
@@ -330,11 +330,11 @@ def test_verdict_agrees_with_trying_all(steps: list[str], asked: str, around: tu
 def test_transformers_renders_the_same_forgery(name: str) -> None:
     library = pytest.importorskip("transformers.utils.chat_template_utils")
     template = _WEAK[name][0]
-    found = user(template)
+    pieces = user(template)
     build = next(conversations("user"))
-    given = build(found.text)
+    given = build(pieces.text)
     [whole], _ = library.render_jinja_template(
         [given.messages], tools=given.tools, chat_template=template.source, add_generation_prompt=given.reply
     )
     assert whole == template.render(given.messages, given.tools, reply=given.reply)
-    assert found.id in model_of_template(template).ids(whole, _CALL)
+    assert pieces.id in model_of_template(template).ids(whole, _CALL)

@@ -105,13 +105,13 @@ def test_search_agrees_with_trying_all(chain: str, before: str, after: str, mark
             return any(k < end < k + len(mark) for k in starts)
         return any(k < end and k + len(mark) > len(before) for k in starts)
 
-    found = [text for text in _TEXTS if makes(text)]
+    texts = [text for text in _TEXTS if makes(text)]
     search = Search(PlaceInText(before, machines, after, open=False), Marks((mark,)))
     first = next(search.candidates(9), None)
-    if found:
+    if texts:
         assert first is not None
         assert makes(first)
-        assert len(first) == min(map(len, found))
+        assert len(first) == min(map(len, texts))
     else:
         assert first is None or len(first) > 5
         assert first is not None or search.ended
@@ -142,5 +142,5 @@ def test_longest_mark_of_each_state() -> None:
 
 def test_unknown_map_is_asked_per_character() -> None:
     wide = Mapped("wide", lambda char: chr(ord(char) - 0xFEE0) if "\uff01" <= char <= "\uff5e" else char)
-    found = list(Search(PlaceInText("<|im_end", (wide,), "", open=False), Marks(("<|im_end|>",))).candidates(2))
-    assert "|>" in found
+    items = list(Search(PlaceInText("<|im_end", (wide,), "", open=False), Marks(("<|im_end|>",))).candidates(2))
+    assert "|>" in items

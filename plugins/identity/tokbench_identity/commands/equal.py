@@ -31,10 +31,10 @@ def equal(one: str, other: str, *, minutes: float, as_json: bool) -> None:
     else:
         say(answer.sentence(one, other))
         if answer.counterexample is not None:
-            found = answer.counterexample
-            rows = zip((f"A: {one}", f"B: {other}"), found.ids, found.pieces, strict=True)
+            counterexample = answer.counterexample
+            rows = zip((f"A: {one}", f"B: {other}"), counterexample.ids, counterexample.pieces, strict=True)
             print_numbers(("tokenizer", "ids", "pieces"), [(name, f"{ids}", f"{pieces}") for name, ids, pieces in rows])
-            if found.shortest:
+            if counterexample.shortest:
                 say("every shorter text has the same ids")
         for reason in answer.not_proved:
             say(f"not proved: {reason}")

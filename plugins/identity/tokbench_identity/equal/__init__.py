@@ -49,9 +49,8 @@ class Equality:
 
     def sentence(self, one: str, other: str) -> str:
         """Return the answer in one sentence."""
-        if self.counterexample is not None:
-            found = self.counterexample
-            return f"{one} and {other} differ in {found.text!r}, because of the {found.cause} ({found.why})."
+        if shown := self.counterexample:
+            return f"{one} and {other} differ in {shown.text!r}, because of the {shown.cause} ({shown.why})."
         if self.verdict == "equal":
             return f"{one} and {other} are proved equal: every text has the same ids."
         return f"{one} and {other} do not differ in {self.texts:,} texts; that is not proved for all."

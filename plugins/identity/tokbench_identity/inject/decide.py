@@ -212,8 +212,8 @@ def executed(model: ChatModel, call: EngineCall, where: tuple[Build, WrittenWay,
     if not re.fullmatch(pattern, whole, re.DOTALL):
         return []  # the text goes another way through the template
     expected = Counter(_controls(model, call, [part for part in way.parts if isinstance(part, str)]))
-    found = Counter(_controls(model, call, [whole]))
-    return [token_id for token_id, count in found.items() if count > expected[token_id]]
+    counts = Counter(_controls(model, call, [whole]))
+    return [token_id for token_id, count in counts.items() if count > expected[token_id]]
 
 
 def _controls(model: ChatModel, call: EngineCall, texts: Sequence[str]) -> Iterator[int]:

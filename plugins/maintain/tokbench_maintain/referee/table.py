@@ -212,9 +212,9 @@ def _rows(file: Path) -> list[list[str]]:
 
 
 def _checked(content: bytes, sha256: str, file: Path) -> bytes:
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        raise InputError(f"{file}: its sha256 is {found[:12]}…, not {sha256[:12]}…: not the text that was measured")
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
+        raise InputError(f"{file}: its sha256 is {digest[:12]}…, not {sha256[:12]}…: not the text that was measured")
     return content
 
 

@@ -59,7 +59,7 @@ def base_bits(fit, base):
 
 @pytest.mark.slow
 def test_a_vocabulary_of_another_domain_is_found_worse(fit, base_bits):
-    prose = [each.text for each in SampleSource(SampleOptions(part="languages")).documents()]
+    prose = [document.text for document in SampleSource(SampleOptions(part="languages")).documents()]
     differences = base_bits.minus(fit(trained(prose)))
     assert bits_verdict([differences[order - 1] for order in DECIDING]) == ("better", False)
 
@@ -68,7 +68,7 @@ def test_a_vocabulary_of_another_domain_is_found_worse(fit, base_bits):
 def test_half_of_the_training_text_makes_a_level_tokenizer(parts, fit, base_bits):
     """Another tokenizer of equal quality, of which no id need be the same."""
     differences = fit(trained(parts.training[::2])).minus(base_bits)
-    assert any(each.value for each in differences)
+    assert any(difference.value for difference in differences)
     assert bits_verdict([differences[order - 1] for order in DECIDING]) == ("level", False)
 
 

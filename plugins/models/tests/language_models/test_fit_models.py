@@ -84,15 +84,17 @@ def results(folder):
 
 def pair(results, one, other):
     [study] = results.studies.get(BITS_PER_BYTE)
-    found = [each for each in study.comparisons if {each.tokenizer, each.other} == {one, other}]
-    return found[0] if found else None
+    matching = [
+        comparison for comparison in study.comparisons if {comparison.tokenizer, comparison.other} == {one, other}
+    ]
+    return matching[0] if matching else None
 
 
 def test_every_order_has_a_number_with_its_interval(results):
     for name in ("bytes", "one", "published"):
         found = [cell(results, name, each) for each in IDS]
         assert all(each.status == Status.OK and each.ci_low < each.value < each.ci_high for each in found)
-    first = [cell(results, "bytes", each).value for each in IDS]
+    first = [cell(results, "bytes", id_).value for id_ in IDS]
     assert first[0] > first[1] > first[2]
     assert results.metrics[IDS[0]].direction == "none"
 
@@ -113,7 +115,7 @@ def test_only_tokenizers_that_learned_from_the_same_text_are_compared(results):
         "seen": "trained on whole, scored text included",
         "published": "published, training text unknown",
     }
-    compared = {frozenset((each.tokenizer, each.other)) for each in study.comparisons}
+    compared = {frozenset((comparison.tokenizer, comparison.other)) for comparison in study.comparisons}
     mine = ("bytes", "one", "two", "large")
     assert compared == {frozenset((a, b)) for a in mine for b in mine if a < b}
 
@@ -125,9 +127,9 @@ def test_text_that_was_trained_on_is_marked(results):
 
 
 def test_who_loses_a_scored_document_has_no_number(results):
-    found = cell(results, "lossy", IDS[2])
-    assert (found.status, found.value) == (Status.NOT_APPLICABLE, None)
-    assert ".txt:1" in found.reason
+    value = cell(results, "lossy", IDS[2])
+    assert (value.status, value.value) == (Status.NOT_APPLICABLE, None)
+    assert ".txt:1" in value.reason
 
 
 def test_bytes_by_the_model_itself(results, folder):
@@ -145,7 +147,7 @@ def test_bytes_by_the_model_itself(results, folder):
 
     bits = bits_by_order(encoded(training), encoded(scored), 256).sum(axis=1)
     expected = bits / sum(map(len, scored))
-    assert [cell(results, "bytes", each).value for each in IDS] == pytest.approx(expected.tolist(), rel=1e-12)
+    assert [cell(results, "bytes", id_).value for id_ in IDS] == pytest.approx(expected.tolist(), rel=1e-12)
 
 
 def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeypatch):
@@ -202,20 +204,20 @@ def test_a_copy_in_the_other_part_is_not_scored():
     copies = [f"{text} and more" for text in texts]
     with pytest.raises(InputError, match="'c'"):
         text_parts(corpus(texts), corpus(copies), TEXTS)
-    found = text_parts(corpus(texts), corpus([*copies, prose("new", 50)]), TEXTS)
-    assert found.scored == [prose("new", 50)]
-    assert found.sizes.scored.duplicates == 40
+    parts = text_parts(corpus(texts), corpus([*copies, prose("new", 50)]), TEXTS)
+    assert parts.scored == [prose("new", 50)]
+    assert parts.sizes.scored.duplicates == 40
 
 
 def test_training_documents_become_pieces_and_lose_nothing():
     texts = [prose(k, 200) for k in range(10)]
     whole = text_parts(both := corpus(texts), both, TEXTS)
-    found = text_parts(both, both, TEXTS._replace(training_piece=100))
-    assert max(len(text.encode()) for text in found.training) <= 100
-    assert "".join(found.training) == "".join(whole.training)
-    assert len(found.training) > len(whole.training)
-    assert found.sizes.training == whole.sizes.training  # what is counted are documents
-    assert found.scored == whole.scored
+    parts = text_parts(both, both, TEXTS._replace(training_piece=100))
+    assert max(len(text.encode()) for text in parts.training) <= 100
+    assert "".join(parts.training) == "".join(whole.training)
+    assert len(parts.training) > len(whole.training)
+    assert parts.sizes.training == whole.sizes.training  # what is counted are documents
+    assert parts.scored == whole.scored
 
 
 def test_a_text_without_a_part_is_an_error():
@@ -231,7 +233,7 @@ def test_a_tokenizer_that_crashes_costs_its_own_cells(folder, results, faulty, m
     crashes = "  crashes: {backend: CrashesInEncode}\n"
     path.write_text(f"{before}{crashes}{after[after.index('metrics:') :]}", encoding="utf-8")
     found = tokbench.run(path, workers=1, store=False)
-    assert [cell(found, "bytes", each).value for each in IDS] == [cell(results, "bytes", each).value for each in IDS]
+    assert [cell(found, "bytes", id_).value for id_ in IDS] == [cell(results, "bytes", each).value for each in IDS]
     assert cell(found, "crashes", IDS[0]).status == Status.FAILED
     assert "SIGSEGV while encoding corpus c" in cell(found, "crashes", IDS[0]).reason
     [study] = found.studies.get(BITS_PER_BYTE)

@@ -76,10 +76,10 @@ documents = st.lists(st.lists(st.integers(0, 3), max_size=8), min_size=1, max_si
 @settings(max_examples=40)
 @given(documents, documents, st.integers(1, 4))
 def test_every_order_equals_dictionaries(training, scored, highest):
-    found = bits_by_order(encoded(training), encoded(scored), 4, highest)
+    bits = bits_by_order(encoded(training), encoded(scored), 4, highest)
     for order in range(1, highest + 1):
         oracle = Dictionaries(training, order, 4)
-        assert found[order - 1] == pytest.approx([oracle.bits(document) for document in scored], rel=1e-12)
+        assert bits[order - 1] == pytest.approx([oracle.bits(document) for document in scored], rel=1e-12)
 
 
 def text(seed, size, n_ids):
@@ -98,11 +98,11 @@ def test_estimated_discounts_equal_dictionaries():
     tokens = np.minimum(rng.zipf(1.5, 3000), n_ids) - 1
     *training, scored = (part.tolist() for part in np.split(tokens, 60))
     scored = [scored, []]
-    found = bits_by_order(encoded(training), encoded(scored), n_ids, 3)
+    bits = bits_by_order(encoded(training), encoded(scored), n_ids, 3)
     for order in (1, 2, 3):
         oracle = Dictionaries(training, order, n_ids)
         assert oracle.discounts[order][1] != Fraction(1, 2)
-        assert found[order - 1] == pytest.approx([oracle.bits(document) for document in scored], rel=1e-12)
+        assert bits[order - 1] == pytest.approx([oracle.bits(document) for document in scored], rel=1e-12)
 
 
 @pytest.mark.parametrize("history", [[], [11, 11, 11], [3, 4, 5, 6, 7, 8, 9]])

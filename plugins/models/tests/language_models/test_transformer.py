@@ -27,13 +27,13 @@ documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1
 
 
 def encoded(documents):
-    lengths = [len(each) for each in documents]
+    lengths = [len(document) for document in documents]
     ids = np.array([token for each in documents for token in each], dtype=np.uint32)
     return Encoded(ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
 def part(documents):
-    return EncodedPart(encoded(documents), np.array([len(each) for each in documents]))
+    return EncodedPart(encoded(documents), np.array([len(document) for document in documents]))
 
 
 def predicted(windows, documents, n_ids):
@@ -53,9 +53,9 @@ def predicted(windows, documents, n_ids):
 @settings(max_examples=40)
 @given(documents_of_ids, st.integers(2, 9))
 def test_every_token_and_every_end_is_predicted_once(cut, documents, window):
-    found = predicted(cut(encoded(documents), 10, window), documents, 10)
+    prediction = predicted(cut(encoded(documents), 10, window), documents, 10)
     for number, document in enumerate(documents):
-        assert [target for where, _, target in found if where == number] == [*document, 10]
+        assert [target for where, _, target in prediction if where == number] == [*document, 10]
 
 
 @settings(max_examples=40)
@@ -172,12 +172,12 @@ def test_a_stopped_training_keeps_its_finished_points():
 def test_a_sweep_tries_every_rate_on_a_tenth_and_keeps_what_it_found(monkeypatch):
     training, saved = part(random_text(documents=40)), {}
     task = ModelTask(training, training, 10, saved)
-    found = sweep(task, SMALL, seed=0, rates=[0.001, 0.01, 0.1])
-    assert {0.001, 0.01, 0.1} <= set(found)
-    assert all(2 < bits < 5 for bits in found.values())
+    swept = sweep(task, SMALL, seed=0, rates=[0.001, 0.01, 0.1])
+    assert {0.001, 0.01, 0.1} <= set(swept)
+    assert all(2 < bits < 5 for bits in swept.values())
     monkeypatch.setattr(learning_rate, "train_curve", lambda *_, **__: pytest.fail("all rates were tried"))
-    assert sweep(task, SMALL, seed=0, rates=[0.001, 0.01, 0.1]) == found
-    assert sorted(saved) == sorted(f"sweep {rate:g} seed 0" for rate in found)
+    assert sweep(task, SMALL, seed=0, rates=[0.001, 0.01, 0.1]) == swept
+    assert sorted(saved) == sorted(f"sweep {rate:g} seed 0" for rate in swept)
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,11 @@ def test_nothing_is_read_off_beyond_the_points():
 
 
 def test_all_tokenizers_are_compared_at_the_computing_that_the_cheapest_took():
-    found = outcome(cheap=models([4.0, 3.0, 2.0]), dear=models([4.0, 3.0, 2.0], flops=(200, 400, 800))).values
-    assert found["cheap"][COMPUTING].value == pytest.approx(2.0)
-    assert found["dear"][COMPUTING].value == pytest.approx(3.0)
-    assert found["dear"][TEXT].value == pytest.approx(2.0)
-    assert found["dear"][QUARTER].value == pytest.approx(4.0)
+    values = outcome(cheap=models([4.0, 3.0, 2.0]), dear=models([4.0, 3.0, 2.0], flops=(200, 400, 800))).values
+    assert values["cheap"][COMPUTING].value == pytest.approx(2.0)
+    assert values["dear"][COMPUTING].value == pytest.approx(3.0)
+    assert values["dear"][TEXT].value == pytest.approx(2.0)
+    assert values["dear"][QUARTER].value == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(

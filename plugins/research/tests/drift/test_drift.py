@@ -61,8 +61,8 @@ def test_appends_and_continuations_by_hand():
     assert dict(state.windows.counts) == changed
     assert total(state, "empty_continuations") == contexts.count(3)
     assert total(state, "continuations") == 8
-    found = values(DOUBLES, ["aaaaa"])
-    assert (found["append_p99"].value, found["append_max"].value) == (2, 2)
+    measured = values(DOUBLES, ["aaaaa"])
+    assert (measured["append_p99"].value, measured["append_max"].value) == (2, 2)
     assert AppendWindows({0: 99, 5: 1}).percentile(0.99) == 0
     assert AppendWindows({0: 98, 5: 2}).percentile(0.99) == 5
 
@@ -70,10 +70,10 @@ def test_appends_and_continuations_by_hand():
 def test_turns_by_hand():
     # Mistral's template has the system message before the last message of a user: a new one takes it away from the first.
     chat = talk(("system", "S"), ("user", "u"), ("assistant", "a"), ("user", "v"))
-    found = values(tokbench.load("utf8_bytes"), [chat, talk(("user", "u"), ("assistant", "a")), "no conversation"])
-    assert found["turn_drift_mistral"].value == 1 / 4
-    assert {found[f"turn_drift_{name}"].value for name in ("chatml", "llama2", "llama3", "gemma", "phi4")} == {0}
-    assert "turn_drift" not in found
+    measured = values(tokbench.load("utf8_bytes"), [chat, talk(("user", "u"), ("assistant", "a")), "no conversation"])
+    assert measured["turn_drift_mistral"].value == 1 / 4
+    assert {measured[f"turn_drift_{name}"].value for name in ("chatml", "llama2", "llama3", "gemma", "phi4")} == {0}
+    assert "turn_drift" not in measured
     alone = values(tokbench.load("utf8_bytes"), ["no conversation"])
     assert isinstance(alone["turn_drift_chatml"], NotApplicable)
     assert isinstance(alone["join_drift"], NotApplicable)
@@ -168,9 +168,9 @@ def test_streams_and_spans_with_tokenizers_alone(model):
     assert total(state, "replaced") == replaced
     assert [total(state, name) for name in ("exact_spans", "trimmed_spans", "span_tokens")] == [spans, trimmed, tokens]
     assert spans < trimmed == tokens  # the spaces are not in its spans, and nothing else is missing
-    found = values(tokenizer, CHATS)
-    assert found["stream_exact"].value == exact / total(state, "streams")
-    assert found["span_exact"].value == spans / tokens
+    measured = values(tokenizer, CHATS)
+    assert measured["stream_exact"].value == exact / total(state, "streams")
+    assert measured["span_exact"].value == spans / tokens
 
 
 class Mojibake:
@@ -201,11 +201,11 @@ class Mojibake:
 
 
 def test_a_decoder_that_shows_other_text_by_hand():
-    found = values(Mojibake(), ["ab", "né!", "a\0b"])
+    measured = values(Mojibake(), ["ab", "né!", "a\0b"])
     # ab alone is right. é is two U+FFFD, which decoding all at once does not have. NUL ends the third.
-    assert (found["stream_exact"].value, found["stream_replaced"].value) == (1 / 3, 2 / 3)
+    assert (measured["stream_exact"].value, measured["stream_replaced"].value) == (1 / 3, 2 / 3)
     # a, b; n, and ! whose span lies beyond é; a, NUL, b.
-    assert found["span_exact"].value == 6 / 7
+    assert measured["span_exact"].value == 6 / 7
     assert values(Mojibake(), [" a"])["span_trimmed"].value == 1
 
 

@@ -117,6 +117,6 @@ def test_axe_finds_nothing_and_the_page_does_not_scroll_sideways(browser, page, 
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get(browser.site.with_name(page).as_uri())
     browser.execute_script((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
-    found = browser.execute_async_script("const done = arguments[0]; axe.run().then(done)")
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
+    answer = browser.execute_async_script("const done = arguments[0]; axe.run().then(done)")
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in answer["violations"]] == []
     assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")

@@ -109,8 +109,9 @@ def test_sums_of_a_cluster(tmp_path, documents, name):
 
 @pytest.mark.parametrize(
     ("name", "tie"),
-    [("dask", "first"), *(pytest.param(name, "smallest", marks=pytest.mark.nightly) for name in ("pyspark", "ray"))],
+    [("dask", "first"), ("pyspark", "smallest"), ("ray", "smallest")],
 )
+@pytest.mark.nightly
 def test_superwords_of_a_cluster(tmp_path, documents, name, tie):
     pytest.importorskip(name)
     pytest.importorskip("tokbench_trainers")

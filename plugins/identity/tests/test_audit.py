@@ -289,7 +289,12 @@ PACKAGED = {
     "mistral-7b-v3": "mistral_instruct_tokenizer_240323.model.v3",
     "tekken-2411": "tekken_240911.json",
 }
-QUICK = {("gpt-2", ".json"), ("mistral-7b-v1", ".model")}
+QUICK = (
+    ("gpt-2", ".json", ("rotate", "add", "swap two rare", "no look-ahead", "lower", "add a mark")),
+    ("mistral-7b-v1", ".model", ("swap", "lose many", "prefix space", "swap marks", "cut whole")),
+)
+"""What is run by day."""
+
 WRITTEN = {".json": "huggingface", ".gguf": "huggingface", ".tiktoken": "tiktoken"}
 
 
@@ -322,11 +327,17 @@ def accused(path: Path, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "form"),
-    [pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.nightly], id="".join(case)) for case in CASES],
+    ("name", "form", "attacks"),
+    [
+        *(pytest.param(*case, id="".join(case[:2])) for case in QUICK),
+        *(
+            pytest.param(*case, FORMS[case[1]][2], marks=[pytest.mark.nightly], id=f"all, {''.join(case)}")
+            for case in CASES
+        ),
+    ],
 )
-def test_attacks_on_files_are_named(tmp_path, name, form):
-    kind, _, attacks = FORMS[form]
+def test_attacks_on_files_are_named(tmp_path, name, form, attacks):
+    kind = FORMS[form][0]
     data = untouched(name, form, tmp_path)
     assert accused(written(kind(data).data(), name, form, tmp_path), name)[0] == set()
     missed = {}
@@ -352,6 +363,8 @@ def test_exit_codes_say_whether_it_differs(tmp_path):
         audit(str(damaged))
 
 
+@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.packages
 def test_sizes_are_those_of_the_names():
     """To write them again: ``python reports/tools/write_kits.py gpt-2``, with all packages installed."""
@@ -361,7 +374,7 @@ def test_sizes_are_those_of_the_names():
         assert sizes.get(name) == (tokenizer.vocab_size if isinstance(tokenizer, HasTokenBytes) else None)
 
 
-@pytest.mark.parametrize("name", ["mistral-7b-v3", "llama-4", "kimi-k3"])
+@pytest.mark.parametrize("name", ["mistral-7b-v3", "olmo-2", "phi-4"])
 def test_names_without_a_kit_are_recognised(name):
     answer = audit(name)
     assert (answer.name, answer.findings) == (name, ())

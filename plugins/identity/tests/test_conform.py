@@ -190,14 +190,14 @@ def under_split(name, split):
 @pytest.mark.parametrize(
     ("name", "mine", "mistake"),
     [
-        ("gpt-4o", lambda: as_carried("o200k_base"), "without Unicode's case folding"),
+        pytest.param(
+            "gpt-4o", lambda: as_carried("o200k_base"), "without Unicode's case folding", marks=pytest.mark.nightly
+        ),
         pytest.param("qwen-3", lambda: as_carried("qwen3"), "normalizer: none at all", marks=pytest.mark.nightly),
         pytest.param(
             "gemma-3", lambda: as_carried("gemma3"), "added tokens: none read whole", marks=pytest.mark.nightly
         ),
-        pytest.param(
-            "tekken-2411", lambda: under_split("tekken-2411", "gpt4"), "the split of gpt4", marks=pytest.mark.nightly
-        ),
+        ("tekken-2411", lambda: under_split("tekken-2411", "gpt4"), "the split of gpt4"),
         pytest.param("kimi-k2", lambda: under_split("kimi-k2", "gpt4"), "the split llama3", marks=pytest.mark.nightly),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

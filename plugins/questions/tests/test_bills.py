@@ -36,6 +36,8 @@ def test_vocabulary_and_constant_are_found():
     assert {(bill.change, bill.misfits, bill.fitting, *bill.others) for bill in found} == {("", (), 49)}
 
 
+@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("faulty")
 def test_a_crash_ends_no_bill():
     cells = [BillRow("m", text, text, len(text)) for text in ("bone", "abc", "twelve")]

@@ -1,6 +1,7 @@
 """Tokens on disk: forms of files, and whose ids they are."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,12 +13,16 @@ from tokbench_questions.commands.shards import shards as command
 from tokbench_questions.shards import count_ids, read_shard
 
 TEXT = "\n".join(texts_by_group("sample")["en"]) * 3
-IDS = {name: np.array(tokbench.load(name).encode(TEXT)) for name in ("gpt-2", "gpt-4o")}
 DTYPES = {"gpt-2": "<u2", "gpt-4o": "<u4"}
 
 
+@cache
+def ids_of(name):
+    return np.array(tokbench.load(name).encode(TEXT))
+
+
 def write(path, name, form):
-    ids = IDS[name].astype(DTYPES[name])
+    ids = ids_of(name).astype(DTYPES[name])
     if form == "npy":
         np.save(path.with_suffix(".npy"), ids)
         return path.with_suffix(".npy")
@@ -30,11 +35,11 @@ def write(path, name, form):
     return path
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("form", ["npy", "llm.c", "Megatron", "bare"])
 def test_ids_of_every_form_of_file(tmp_path, name, form):
     opened = read_shard(write(tmp_path / "some.bin", name, form))
-    assert opened.ids.tolist() == IDS[name].tolist()
+    assert opened.ids.tolist() == ids_of(name).tolist()
 
 
 @pytest.mark.parametrize(("name", "other"), [("gpt-2", "gpt-4o"), ("gpt-4o", "gpt-2")])
@@ -55,7 +60,7 @@ def test_whose_ids_they_are(tmp_path, name, other):
 
 def test_counts_are_those_of_numpy(tmp_path):
     counts = count_ids([read_shard(write(tmp_path / f"{k}.bin", "gpt-2", "bare")) for k in range(2)])
-    ids, times = np.unique(IDS["gpt-2"], return_counts=True)
+    ids, times = np.unique(ids_of("gpt-2"), return_counts=True)
     assert (counts.ids.tolist(), counts.times.tolist()) == (ids.tolist(), (2 * times).tolist())
 
 

@@ -108,6 +108,7 @@ def test_a_run_has_groups_ratios_and_own_texts(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hang_costs_its_cells_alone(install, tmp_path):
     install("sleeping_backends")
     path = tmp_path / "run.yaml"

@@ -31,8 +31,8 @@ _SHOWN = 3
 def conform(name: str, command: str | None, other: str | None, write: Path | None, *, as_json: bool) -> None:
     """Tell whether a program is the tokenizer NAME, and if not, which mistake it makes.
 
-    The program reads a line {"text": "..."} for each text and writes a line {"ids": [...]}. The texts are few:
-    in one of them each mistake shows that any text was found for.
+    The program reads a line {"text": "..."} for each text and writes a line {"ids": [...]}. There are few
+    texts: each known mistake changes the ids of at least one of them.
 
     Exit codes: 0 all ids are right; 1 some are not; 2 bad input.
     """

@@ -109,8 +109,8 @@ def main():
     parser.add_argument("--sample", type=int, default=0, help="so many changes of a room; without it all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
-    given = parser.parse_args()
-    shares = [_score(name, rooms[name], given.sample, given.seed, given.processes) for name in given.rooms]
+    options = parser.parse_args()
+    shares = [_score(name, rooms[name], options.sample, options.seed, options.processes) for name in options.rooms]
     sys.exit(any(share < LEAST for share in shares))
 
 

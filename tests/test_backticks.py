@@ -95,3 +95,11 @@ def test_stale_words_are_noticed():
         "`tokbench/nothing.py` `gone.py` `NoSuchClass` `--no-such` `TOKBENCH_NONE` `tokbench.nothing` `tokbench.load`"
     )
     assert len(set(wrong("README.md", text, {"--json"}))) == 6
+
+
+def test_the_top_has_what_was_agreed():
+    """What a test or a command leaves in the clone is not committed unseen."""
+    folders = {"configs", "plugins", "reports", "tests", "tokbench"}
+    pages = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md", "pyproject.toml"}
+    top = {name.partition("/")[0] for name in FILES if name}
+    assert {name for name in top if not name.startswith(".")} == folders | pages

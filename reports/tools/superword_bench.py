@@ -27,7 +27,7 @@ class Taken(NamedTuple):
     peak_gb: float
 
 
-def taken(command: list[str], folder: str) -> Taken:
+def measured(command: list[str], folder: str) -> Taken:
     """Run a command in a folder.
 
     Raises:
@@ -61,14 +61,14 @@ def main(text: Path) -> None:
     steps = {"plain BPE: count": [*_TOKBENCH, "count", str(text), "--document", "line", "-o", "plain.counts"]}
     steps["plain BPE: train"] = _train("regex_bpe", "plain.counts")
     for backend in ("superbpe", "boundless_bpe"):
-        given = [str(text), "--document", "line", "--backend", backend, "--vocab-size", _SIZE, "-o", backend]
-        steps[f"{backend}: table"] = [*_TOKBENCH, "superwords", *given]
+        options = [str(text), "--document", "line", "--backend", backend, "--vocab-size", _SIZE, "-o", backend]
+        steps[f"{backend}: table"] = [*_TOKBENCH, "superwords", *options]
         steps[f"{backend}: train"] = _train(backend, backend)
     steps |= {f"{library}, no superwords": _other(library, text) for library in ("rustbpe", "tokenizers")}
     sys.stdout.write("| training | wall s | CPU s | peak GB |\n| --- | --- | --- | --- |\n")
     with tempfile.TemporaryDirectory() as folder:
         for name, command in steps.items():
-            numbers = " | ".join(f"{number:.1f}" for number in taken(command, folder))
+            numbers = " | ".join(f"{number:.1f}" for number in measured(command, folder))
             sys.stdout.write(f"| {name} | {numbers} |\n")
             sys.stdout.flush()
 

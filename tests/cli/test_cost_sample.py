@@ -55,17 +55,17 @@ def test_blocks_of_text_are_the_file(tmp_path, pack, size):
     data = ("\n".join("né" * (number % 30) for number in range(50)) + "\n\n" + "é" * 90).encode()
     path = tmp_path / {bytes: "a.txt", gzip.compress: "a.txt.gz"}.get(pack, "a.txt.zst")
     path.write_bytes(pack(data))
-    found = blocks(path, size)
-    assert b"".join(found) == data
-    assert all("\ufffd" not in block.decode(errors="replace") for block in found)
+    pieces = blocks(path, size)
+    assert b"".join(pieces) == data
+    assert all("\ufffd" not in block.decode(errors="replace") for block in pieces)
 
 
 @pytest.mark.parametrize("size", [7, 1000])
 def test_blocks_of_rows_are_whole_rows(tmp_path, size):
     lines = [json.dumps({"text": "n" * (number**2 * 20)}).encode() + b"\n" for number in range(30)]
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-    found = blocks(tmp_path / "a.jsonl", size)
-    assert (b"".join(found), [line for block in found for line in block.splitlines(True)]) == (b"".join(lines), lines)
+    pieces = blocks(tmp_path / "a.jsonl", size)
+    assert (b"".join(pieces), [line for block in pieces for line in block.splitlines(True)]) == (b"".join(lines), lines)
 
 
 def test_blocks_by_hand(tmp_path):
@@ -80,17 +80,17 @@ def counted(sample, count=lambda text: len(text.encode())):
 
 def test_everything_read_is_exact(tmp_path):
     folder = sample_folder(tmp_path / "sample")
-    found = draw([str(folder)], 1)
+    sample = draw([str(folder)], 1)
     size = sum(path.stat().st_size for path in folder.iterdir())
-    assert (*counted(found), found.read) == (size, size, size, size)
+    assert (*counted(sample), sample.read) == (size, size, size, size)
 
 
 def test_large_files_are_not_read_whole(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("one more line\n" * 300_000)
-    found = draw([str(path)], 0.01)
-    assert counted(found).tokens == pytest.approx(path.stat().st_size)
-    assert 0.009 < found.read / found.n_bytes < 0.011
+    sample = draw([str(path)], 0.01)
+    assert counted(sample).tokens == pytest.approx(path.stat().st_size)
+    assert 0.009 < sample.read / sample.n_bytes < 0.011
 
 
 def test_same_seed_gives_the_same_estimate(tmp_path):
@@ -172,9 +172,9 @@ def test_files_with_a_fault_are_left_out_of_a_sample(tmp_path):
     (tmp_path / "good.txt").write_text("good\n")
     (tmp_path / "bad.txt").write_bytes(b"a\n\xff\n")
     (tmp_path / "rows.jsonl").write_text('{"text": "é"}\n\n{"text": 3}\n')
-    found = draw([str(tmp_path)], 1)
-    assert [[block.texts for block in stratum.drawn] for stratum in found.strata] == [[["good\n"]]]
-    notes = " ".join(found.left_out)
+    sample = draw([str(tmp_path)], 1)
+    assert [[block.texts for block in stratum.drawn] for stratum in sample.strata] == [[["good\n"]]]
+    notes = " ".join(sample.left_out)
     assert "bad.txt: not UTF-8" in notes
     assert "rows.jsonl: field 'text'" in notes
     (tmp_path / "good.txt").unlink()
@@ -207,9 +207,9 @@ def test_unequal_files_are_strata(tmp_path):
     (tmp_path / "a.txt").write_text("plain words\n" * 20_000)
     (tmp_path / "b.py").write_text("x = 1\n" * 20_000)
     (tmp_path / "c.bin").write_bytes(b"\0\1")
-    found = draw([str(tmp_path)], 0.2)
-    assert [stratum.n_bytes for stratum in found.strata] == [240_000, 120_000]
-    assert "c.bin" in " ".join(found.left_out)
+    sample = draw([str(tmp_path)], 0.2)
+    assert [stratum.n_bytes for stratum in sample.strata] == [240_000, 120_000]
+    assert "c.bin" in " ".join(sample.left_out)
 
 
 @pytest.mark.usefixtures("no_process")
@@ -261,10 +261,10 @@ def test_interval_covers_the_truth_of_ten_corpora(data, tmp_path):
         files = files_of(find_texts([str(where)]))
         truth = counted(CorpusSample(drawn(files, 1, 0)), count).tokens
         samples = [CorpusSample(drawn(files, share, seed)) for seed in range(repeats)]
-        found = [counted(sample, count) for sample in samples]
-        inside = sum(one.low <= truth <= one.high for one in found) / repeats
-        width = sum((one.high - one.low) / 2 for one in found) / repeats / truth
-        bias = sum(one.tokens for one in found) / repeats / truth - 1
+        estimates = [counted(sample, count) for sample in samples]
+        inside = sum(one.low <= truth <= one.high for one in estimates) / repeats
+        width = sum((one.high - one.low) / 2 for one in estimates) / repeats / truth
+        bias = sum(one.tokens for one in estimates) / repeats / truth - 1
         read = sum(one.read for one in samples) / repeats / samples[0].n_bytes
         size = f"{samples[0].n_bytes:,} | {read:.1%} | {truth:,.0f}"
         print(f"| {corpus} | {size} | ± {width:.1%} | {bias:+.2%} | {inside:.1%} |")  # noqa: T201 - for the page

@@ -51,9 +51,9 @@ def test_why_two_ratios_have_no_interval(one, two, ratio_of, reason):
 def test_what_does_not_vary_is_certain():
     """10 tokens of 20 bytes, 15 of 20, and 0 of 20."""
     more, none = sums([15.0] * 12), sums([0.0] * 12)
-    found = paired_difference(ONE, more, RATIO)
-    assert found[:5] == (0.25, 0.25, 0.0, None, "")
-    assert found.without_units == np.full(12, 0.25).tobytes()
+    difference = paired_difference(ONE, more, RATIO)
+    assert difference[:5] == (0.25, 0.25, 0.0, None, "")
+    assert difference.without_units == np.full(12, 0.25).tobytes()
     assert paired_difference(ONE, ONE, RATIO)[:3] == (0.0, 0.0, 1.0)
     assert paired_quotient(ONE, more, RATIO) == PairedChange(0.5, 0.5)
     assert paired_quotient(ONE, none, RATIO) == PairedChange(-1.0, -1.0)
@@ -65,13 +65,13 @@ def test_what_does_not_vary_is_certain():
 def test_what_varies_by_hand():
     """Tokens 60 of 240 bytes, then 72: .25 and .3; without a unit of 4 tokens 56 / 220, of 5, and of 6."""
     more = sums([5.0, 6, 7] * 4)
-    found = paired_difference(sums(UNEQUAL), sums([4.0, 7, 7] * 4), RATIO)
+    difference = paired_difference(sums(UNEQUAL), sums([4.0, 7, 7] * 4), RATIO)
     without = [((72 - b) - (60 - a)) / 220 for a, b in zip(UNEQUAL, [4.0, 7, 7] * 4, strict=True)]
-    assert np.frombuffer(found.without_units) == pytest.approx(without)
-    assert (found.low + found.high) / 2 == pytest.approx(0.05, abs=0.002)
-    assert found.low < 0.05 < found.high
-    assert 0 < found.p < 1
-    assert found.spread.error > 0
+    assert np.frombuffer(difference.without_units) == pytest.approx(without)
+    assert (difference.low + difference.high) / 2 == pytest.approx(0.05, abs=0.002)
+    assert difference.low < 0.05 < difference.high
+    assert 0 < difference.p < 1
+    assert difference.spread.error > 0
     constant = paired_difference(sums(UNEQUAL), more, RATIO)  # one token more in each, but rounded
     assert (constant.low, constant.high) == pytest.approx((0.05, 0.05))
     quotient = paired_quotient(sums(UNEQUAL), more, RATIO)
@@ -99,8 +99,8 @@ def test_units_of_two_sums_are_joined():
 
 def test_sums_by_bucket():
     keys = np.array([0, 1, BUCKETS, BUCKETS + 1, 5])
-    found = Sums.by_key(keys, tokens=np.array([1, 2, 4, 8, 16])).by_bucket("tokens")
-    assert (found.shape, found[[0, 1, 5]].tolist(), found.sum()) == ((BUCKETS,), [5, 10, 16], 31)
+    buckets = Sums.by_key(keys, tokens=np.array([1, 2, 4, 8, 16])).by_bucket("tokens")
+    assert (buckets.shape, buckets[[0, 1, 5]].tolist(), buckets.sum()) == ((BUCKETS,), [5, 10, 16], 31)
 
 
 def test_ratios_and_shares():
@@ -138,9 +138,9 @@ def test_whose_tokens_are_compared():
         ("c", "g"): lossy(0.0), ("d", "g"): lossy(8.0, 3.0), ("d", "h"): lossy(8.0), ("f", "g"): lossy(8.0, 2.0),
     }  # fmt: skip
     states = CorpusStates("x", False, "", {"g": 1, "h": 1}, list("abcdef"), known)
-    found = compared_sums(states, "g")
-    assert [name for name, sums in found.items() if isinstance(sums, Sums)] == ["a", "b"]
-    assert {name: reason for name, reason in found.items() if isinstance(reason, str)} == {
+    compared = compared_sums(states, "g")
+    assert [name for name, sums in compared.items() if isinstance(sums, Sums)] == ["a", "b"]
+    assert {name: reason for name, reason in compared.items() if isinstance(reason, str)} == {
         "c": "c has no tokens",
         "d": "d is lossy: 3 of 1,000 characters are lost, which may save tokens",
         "e": "e was not measured",
@@ -168,13 +168,13 @@ def test_sums_that_a_run_has_kept():
             {(place[0], "c", place[2], "f"): state for place, state in states.items()},
         )
     )
-    found = {
+    by_place = {
         place: kept.sums(place[0], "c", place[2], "f") for place in ("t g", "t h", "t *", "u g", "u *", "v g", "v h")
     }
-    shown = {place: sums and sums.columns["tokens"].tolist() for place, sums in found.items()}
+    shown = {place: sums and sums.columns["tokens"].tolist() for place, sums in by_place.items()}
     assert shown == {"t g": [1, 2], "t h": [3, 4], "t *": [4, 6], "u g": [5, 6], "u *": None, "v g": None, "v h": None}
-    assert (found["t g"].documents, found["t *"].documents) == (2, 4)
-    assert kept.sums("t", "c", "g", "f") is found["t g"]
+    assert (by_place["t g"].documents, by_place["t *"].documents) == (2, 4)
+    assert kept.sums("t", "c", "g", "f") is by_place["t g"]
     assert kept.sums("t", "other", "*", "f") is None
 
 

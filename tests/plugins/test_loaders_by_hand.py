@@ -93,7 +93,7 @@ def test_kinds_of_models(model, kind, has_merges):
 
 
 @pytest.mark.parametrize(
-    ("changes", "found"),
+    ("changes", "expected"),
     [
         ({"pre_tokenizer": LEVEL}, (PATTERNS["gpt2"], None, "")),
         ({"pre_tokenizer": LEVEL, "normalizer": {"type": "NFKC"}}, (PATTERNS["gpt2"], "NFKC", "")),
@@ -111,11 +111,15 @@ def test_kinds_of_models(model, kind, has_merges):
         ({"added_tokens": [{"content": "<x>", "special": True}], "pre_tokenizer": LEVEL}, (PATTERNS["gpt2"], None, "")),
     ],
 )
-def test_the_split_of_a_pipeline(changes, found):
+def test_the_split_of_a_pipeline(changes, expected):
     if isinstance(changes.get("pre_tokenizer"), list):
         changes = changes | {"pre_tokenizer": {"type": "Sequence", "pretokenizers": changes["pre_tokenizer"]}}
     split = content_of.split_of({"model": BPE, **changes})
-    assert (split.why_not.startswith(found) and not split.expression) if isinstance(found, str) else split == found
+    assert (
+        (split.why_not.startswith(expected) and not split.expression)
+        if isinstance(expected, str)
+        else split == expected
+    )
 
 
 @pytest.mark.parametrize(

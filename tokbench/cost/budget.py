@@ -122,12 +122,12 @@ def show_budget(files: Sequence[str], names: Sequence[str], reference: str, limi
         texts.setdefault(group, []).extend(some)
     fit = partial(fit_budget, texts=texts, limit=limit)
     with session([*names, reference]) as ready:
-        found = {name: ready.together(fit, [name, reference]) for name in names}
+        budgets = {name: ready.together(fit, [name, reference]) for name in names}
     if as_json:
-        rows = [{"tokenizer": name, "groups": [asdict(one) for one in groups]} for name, groups in found.items()]
+        rows = [{"tokenizer": name, "groups": [asdict(one) for one in groups]} for name, groups in budgets.items()]
         print_json({"reference": reference, "budget": limit, "tokenizers": rows})
         return
-    for name, groups in found.items():
+    for name, groups in budgets.items():
         say(_claim(name, groups, f"{limit:,} tokens of {reference}"))
         print_numbers(_HEADS, [_cells(one, limit) for one in groups])
     say("mean: tokens in the longest chunks that fit; 95 %, 99.9 %: safe lengths, - for too few chunks")

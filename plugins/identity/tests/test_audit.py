@@ -248,11 +248,11 @@ class Ranks:
 
 def _other(*changed):
     texts = [base64.b64encode(text).decode() for text in changed]
-    return lambda found: [*found[:5000], *texts, *found[5000 + len(texts) :]]
+    return lambda ranks: [*ranks[:5000], *texts, *ranks[5000 + len(texts) :]]
 
 
 def exchanged(one, other):
-    return lambda found: [*found[:one], found[other], *found[one + 1 : other], found[one], *found[other + 1 :]]
+    return lambda ranks: [*ranks[:one], ranks[other], *ranks[one + 1 : other], ranks[one], *ranks[other + 1 :]]
 
 
 ATTACKS_ON_RANKS = {
@@ -261,7 +261,7 @@ ATTACKS_ON_RANKS = {
     "rotate": neighbours,
     "lose": _other(b"zqzqzq"),
     "lose many": _other(*(b"zqz%d" % k for k in range(3000))),
-    "add": lambda found: [*found, base64.b64encode(b" catgovernment").decode()],
+    "add": lambda ranks: [*ranks, base64.b64encode(b" catgovernment").decode()],
 }
 FORMS = {
     ".json": (Pipeline, "tokenizer.json", (*ATTACKS_ON_JSON, *PATTERN_CHANGES, *NORMALIZERS)),
@@ -347,8 +347,8 @@ def test_attacks_on_files_are_named(tmp_path, name, form, attacks):
     for attack in attacks:
         file = kind(data)
         if file.attack(attack):
-            found, answer = accused(written(file.data(), name, form, tmp_path), name)
-            if not found & CAUSES[attack] and (name, form, attack) not in OTHERWISE:
+            causes, answer = accused(written(file.data(), name, form, tmp_path), name)
+            if not causes & CAUSES[attack] and (name, form, attack) not in OTHERWISE:
                 missed[attack] = answer.findings
             assert attack != "lose many" or answer.cost > 1
     assert not missed

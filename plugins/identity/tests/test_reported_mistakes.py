@@ -62,11 +62,11 @@ def ranks_of(name: str) -> Ranks:
     """Return the id of every token of a vocabulary by its bytes, without its special tokens."""
     tokenizer = tokbench.load(name)
     special = set(tokenizer.special_ids)
-    found: Ranks = {}
+    ranks: Ranks = {}
     for token_id in range(tokenizer.vocab_size):
         if token_id not in special and (token := tokenizer.token_bytes(token_id)):
-            found.setdefault(token, token_id)
-    return found
+            ranks.setdefault(token, token_id)
+    return ranks
 
 
 def merge(piece: bytes, ranks: Ranks, rightmost: bool = False) -> list[int]:
@@ -75,14 +75,14 @@ def merge(piece: bytes, ranks: Ranks, rightmost: bool = False) -> list[int]:
         return [ranks[piece]]
     parts = [piece[i : i + 1] for i in range(len(piece))]
     while True:
-        found = [
+        places = [
             (ranks[a + b], -i if rightmost else i)
             for i, (a, b) in enumerate(itertools.pairwise(parts))
             if a + b in ranks
         ]
-        if not found:
+        if not places:
             return [ranks[part] for part in parts]
-        at = abs(min(found)[1])
+        at = abs(min(places)[1])
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
 
 

@@ -17,7 +17,6 @@ matches may leave gaps; tiktoken drops them and loses text, here each gap is a c
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Final
 
 import regex
@@ -69,6 +68,8 @@ PUBLISHED: Final[dict[str, str]] = {
     "gemma": "[ \u2581]*[^ \u2581\n]+|[ \u2581]+|\n+",
 }
 """Splits of published vocabularies, in expressions that every engine reads alike; no compiled scanner cuts by them."""
+NAMED: Final[dict[str, str]] = {**PATTERNS, **PUBLISHED}
+"""Every split that has a name."""
 
 WORDS: Final = r"[^ \r\n]+|[ \r\n]+"
 """Words between spaces and line ends, where SentencePiece splits whatever its normalization is."""
@@ -86,7 +87,7 @@ _AS_NAMED: Final = {
 }
 """How tiktoken and published files write the named splits, where it differs."""
 
-SPLIT_NAMES: Final = ", ".join(PATTERNS)
+SPLIT_NAMES: Final = ", ".join(NAMED)
 """For descriptions of options."""
 
 
@@ -102,11 +103,11 @@ def resolve_pattern(pattern: str) -> str:
     Traceback (most recent call last):
     ValueError: '\\w+|(\\W+' is not a regular expression: missing ) at position 8
     """
-    if known := PATTERNS.get(pattern) or PUBLISHED.get(pattern):
-        return known
+    if pattern in NAMED:
+        return NAMED[pattern]
     # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
     if regex.fullmatch(r"[\w.-]*", pattern):
-        raise ValueError(f"unknown split pattern {pattern!r}; {did_you_mean(pattern, [*PATTERNS, *PUBLISHED])}")
+        raise ValueError(f"unknown split pattern {pattern!r}; {did_you_mean(pattern, NAMED)}")
     _compile(pattern)
     return pattern
 
@@ -117,7 +118,7 @@ def pattern_name(pattern: str) -> str:
     >>> pattern_name(PATTERNS["gpt4"]), pattern_name("[ab]+")
     ('gpt4', '[ab]+')
     """
-    return next((name for name, known in chain(PATTERNS.items(), PUBLISHED.items()) if known == pattern), pattern)
+    return next((name for name, known in NAMED.items() if known == pattern), pattern)
 
 
 def as_named(pattern: str) -> str:

@@ -129,14 +129,14 @@ def _count(texts: tuple[str, ...], output: Path, log: Log, given: dict[str, Any]
     from dataclasses import replace
 
     from tokbench.foundation.display import progress_shown
-    from tokbench_plugins.bpe.patterns import PATTERNS, PUBLISHED, resolve_pattern
+    from tokbench_plugins.bpe.patterns import NAMED, resolve_pattern
     from tokbench_plugins.counts.local import count
 
     patterns = dict.fromkeys(given["patterns"])
     task = task_of(texts, output, next(iter(patterns)), given)
     outputs = {pattern: output.with_suffix(f".{pattern}{output.suffix}") for pattern in patterns}
     if len(outputs) > 1:
-        if unknown := [pattern for pattern in patterns if pattern not in {*PATTERNS, *PUBLISHED}]:
+        if unknown := [pattern for pattern in patterns if pattern not in NAMED]:
             raise InputError(f"--pattern {unknown[0]!r} has no name for its table: count it by itself")
         others = {resolve_pattern(pattern): path for pattern, path in outputs.items()}
         task = replace(task, output=others.pop(task.reading.pattern), others=others)

@@ -243,16 +243,15 @@ def _read_all_facts(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]
         f"SELECT file_name, key, value FROM parquet_kv_metadata({_files(paths)}) "
         f"WHERE decode(key) IN ('{KEY}', '{SEAL}')"
     )
-    found: dict[str, dict[bytes, bytes]] = {}
+    metadata: dict[str, dict[bytes, bytes]] = {}
     with suppress(duckdb.Error):
         for name, key, value in connection.execute(query).fetchall():
-            found.setdefault(name, {})[key] = value
-    alone = {KEY.encode()}
-    known = (found.get(str(path), {}) for path in paths)
-    return [
-        CountFacts.of(keys, str(path)) if keys.keys() == alone else read_facts(path)
-        for path, keys in zip(paths, known, strict=True)
-    ]
+            metadata.setdefault(name, {})[key] = value
+    read = []
+    for path in paths:
+        keys = metadata.get(str(path), {})
+        read.append(CountFacts.of(keys, str(path)) if keys.keys() == {KEY.encode()} else read_facts(path))
+    return read
 
 
 def _refuse_unlike(paths: Sequence[Path], read: Sequence[CountFacts]) -> None:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from tokbench.foundation.errors import BackendError
 from tokbench.tokenizers.batch import check_id, check_ids, check_span, from_buffers, from_lists
 from tokbench.tokenizers.contract import Encoded
-from tokbench_plugins.bpe.formats.tiktoken_ranks import KIMI
-from tokbench_plugins.bpe.patterns import PATTERNS, PUBLISHED
+from tokbench_plugins.bpe.patterns import NAMED
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.bpe.special import EncodesAroundSpecial, SpecialTokens
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
@@ -45,24 +44,24 @@ _ORDINARY: Final[Mapping[str, Sequence[range]]] = {
 
 _CONTROL: Final[Mapping[str, Sequence[int]]] = {"gemma2": (106, 107), "gemma3": (105, 106, 255_999, 256_000)}
 
-_ENDS_IN: Final = {"o200k_base": "o200k", "gpt-oss": "o200k", "kimi_k2": KIMI, "kimi_k3": KIMI}
-"""The splits of vocabularies whose words may end in a contraction."""
+_WITH_ENDS: Final = {"o200k_base", "gpt-oss", "kimi_k2", "kimi_k3"}
+"""The vocabularies whose words may end in a contraction."""
 _SPLITS: Final[Mapping[str, str]] = {
-    "cl100k_base": PATTERNS["gpt4"],
-    "deepseek_v3": PUBLISHED["deepseek"],
-    "gemma2": PUBLISHED["gemma"],
-    "gemma3": PUBLISHED["gemma"],
-    "gemma4": PUBLISHED["gemma"],
-    "gpt-oss": PATTERNS["o200k"],
-    "kimi_k2": KIMI,
-    "kimi_k3": KIMI,
-    "llama3": PATTERNS["gpt4"],
-    "mistral_v3": PUBLISHED["tekken"],
-    "o200k_base": PATTERNS["o200k"],
-    "phi4": PATTERNS["gpt4"],
-    "whisper_v1": PATTERNS["gpt2"],
-    "whisper_v2": PATTERNS["gpt2"],
-    "whisper_v3": PATTERNS["gpt2"],
+    "cl100k_base": NAMED["gpt4"],
+    "deepseek_v3": NAMED["deepseek"],
+    "gemma2": NAMED["gemma"],
+    "gemma3": NAMED["gemma"],
+    "gemma4": NAMED["gemma"],
+    "gpt-oss": NAMED["o200k"],
+    "kimi_k2": NAMED["kimi"],
+    "kimi_k3": NAMED["kimi"],
+    "llama3": NAMED["gpt4"],
+    "mistral_v3": NAMED["tekken"],
+    "o200k_base": NAMED["o200k"],
+    "phi4": NAMED["gpt4"],
+    "whisper_v1": NAMED["gpt2"],
+    "whisper_v2": NAMED["gpt2"],
+    "whisper_v3": NAMED["gpt2"],
 }
 _ACROSS: Final[Mapping[str, Sequence[str]]] = {"gemma2": (), "gemma3": ("> </",), "gemma4": ("> </",)}
 """The pieces that Gemma's split cuts; all others are in one chunk whatever is around them."""
@@ -169,10 +168,10 @@ class SplintrTokenizer(EncodesAroundSpecial):
         special = {*self._special.values()}
         tokens = ((i, self.token_bytes(i)) for i in range(self.vocab_size) if i not in special)
         ranks = {token: i for i, token in tokens if token}
-        return TiktokenTokenizer(make_encoding(self._name, ranks, _ENDS_IN[self._name], {}))
+        return TiktokenTokenizer(make_encoding(self._name, ranks, _SPLITS[self._name], {}))
 
     def _encode(self, text: str) -> list[int]:
-        if self._name in _ENDS_IN and _LONG_S in text:
+        if self._name in _WITH_ENDS and _LONG_S in text:
             return self._exact.encode(text)
         if self._name == "gemma2":
             return list(chain.from_iterable(map(self._engine.encode_ordinary, _LONG_RUN.split(text))))
@@ -204,7 +203,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
         again = set((np.searchsorted(encoded.offsets, places, side="right") - 1).tolist())
         if self._name == "qwen3":
             again |= {k for k, text in enumerate(texts) if not is_normalized("NFC", text)}
-        if self._name in _ENDS_IN:
+        if self._name in _WITH_ENDS:
             again |= {k for k, text in enumerate(texts) if _LONG_S in text}
         for document in again:
             buffers[document] = np.array(self.encode(texts[document]), dtype="<u4").tobytes()

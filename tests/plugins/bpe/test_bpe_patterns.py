@@ -20,7 +20,7 @@ import tokbench_plugins.bpe
 from tokbench.registry.plugins import load_registry
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Splitter, patterns, resolve_pattern, train
 from tokbench_plugins.bpe.formats.tiktoken_ranks import _PUBLISHED
-from tokbench_plugins.bpe.patterns import PUBLISHED
+from tokbench_plugins.bpe.patterns import NAMED
 from tokbench_plugins.bpe.special import NO_SPECIAL, SPECIAL_SETS, SpecialTokens
 
 TEXT = st.one_of(st.text(alphabet="aZs'tlL 1٣٤²\r\n\t\u00a0éЖ中.!/_\u0301🙂", max_size=80), st.text(max_size=40))
@@ -112,7 +112,7 @@ def test_deepseek_cuts_three_times(text):
     assert Splitter("deepseek")(text) == [chunk for chunk, _ in pre_tokenizers.Sequence(steps).pre_tokenize_str(text)]
 
 
-@given(name=st.sampled_from([*PATTERNS, *PUBLISHED]), before=KANA, after=KANA)
+@given(name=st.sampled_from([*NAMED]), before=KANA, after=KANA)
 def test_published_splits_cut_where_files_are_cut(name, before, after):
     for left, right in ((f"{before}a", f" b{after}"), (f"{before}日", f" 日{after}"), (f"{before}.\n", f"b{after}")):
         assert Splitter(name)(left + right) == Splitter(name)(left) + Splitter(name)(right)
@@ -171,7 +171,7 @@ def test_a_name_alone_is_a_split_that_regex_runs(monkeypatch):
     """One entry makes a split known; who has no scanner for it leaves it to ``regex``."""
     expression = r"\p{Lu}?\p{Ll}+|\P{L}+|\p{L}"
     load_registry()  # a plugin that is imported first now would list this split for all tests that follow
-    monkeypatch.setitem(patterns.PATTERNS, "camel", expression)
+    monkeypatch.setitem(patterns.NAMED, "camel", expression)
     texts = ["parseHttpHeader and readFile, writeFile: 12 + 345", "getUserName setUserName getUserId ÄrgerÜber"] * 3
     named, plain = (tokbench.train("regex_bpe", texts, 300, pattern=pattern) for pattern in ("camel", expression))
     assert named.merges == plain.merges

@@ -24,8 +24,7 @@ from tokbench.foundation.errors import InputError
 from tokbench.text.cuts import reading
 from tokbench.text.faults import BAD_BYTES, NULLS
 from tokbench.text.find import find_texts
-from tokbench_plugins.bpe import PATTERNS
-from tokbench_plugins.bpe.patterns import PUBLISHED
+from tokbench_plugins.bpe.patterns import NAMED
 from tokbench_plugins.counts import local, pieces
 from tokbench_plugins.counts.count import count_partition
 from tokbench_plugins.counts.facts import read_facts
@@ -46,7 +45,7 @@ def small(monkeypatch):
     monkeypatch.setattr(local, "_SMALL", 0)
 
 
-@pytest.mark.parametrize("pattern", [*PATTERNS, *PUBLISHED, r"\w+|\W"])
+@pytest.mark.parametrize("pattern", [*NAMED, r"\w+|\W"])
 def test_pieces_count_as_whole_files(tmp_path, small, pattern):
     documents = texts(40, 300)
     result, table = counted(write(tmp_path / "in", documents), pattern=pattern)

@@ -408,12 +408,12 @@ def test_where_pieces_begin_and_end(tmp_path, monkeypatch):
     (tmp_path / "b.txt").write_text("ab\ncdé éf\ngh")
 
     def read(name, **how):
-        found = []
+        texts = []
         for piece in pieces([tmp_path / name], Reading(GPT4, **how)):
             reader = PieceReader(piece, Reading(GPT4, **how))
             blocks = [bytes(block.data[block.offsets[0] : block.offsets[-1]]).decode() for block in reader]
-            found.append(("".join(blocks), reader.amount.bytes, reader.amount.documents))
-        return found
+            texts.append(("".join(blocks), reader.amount.bytes, reader.amount.documents))
+        return texts
 
     assert read("a.txt") == [("abc def", 7, 1), (" ghi", 4, 0), (" jkl", 4, 0), ("", 0, 0)]
     assert read("b.txt") == [("ab\ncdé", 7, 1), (" éf\n", 5, 0), ("", 0, 0), ("gh", 2, 0)]
@@ -490,8 +490,9 @@ def test_what_is_said_of_a_count(tmp_path, capsys):
 
 def test_options_that_are_refused(tmp_path):
     (tmp_path / "a.conllu").write_text("# text = né\n1\tné\t" + "\t".join("_" * 8) + "\n\n")
-    done = CliRunner().invoke(command, ["count", str(tmp_path), "-o", "x", "--memory", "much"])
+    done = CliRunner().invoke(command, ["count", str(tmp_path), "-o", str(tmp_path / "x"), "--memory", "much"])
     assert (done.exit_code, "much" in done.stderr) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.conllu"]
     table = tmp_path / "out.counts"
     asked = ["count", str(tmp_path / "a.conllu"), "-o", str(table), "--group", "{stem}", "--memory", "1GB"]
     assert CliRunner().invoke(command, [*asked, "--intervals"]).exit_code == 0

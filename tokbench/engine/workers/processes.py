@@ -7,6 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from multiprocessing.connection import wait
 from typing import Any, Final, NamedTuple
 
@@ -141,7 +142,7 @@ class ProcessPool(WorkerPool):
         strangers = {name: distributions for name in job.loads if (distributions := self._distributions_of(name, job))}
         place = "" if not strangers else job.loads[0] if len(set(job.loads)) == 1 else _MIXED
         plugins = job.plugins or self.strangers.families.get(getattr(job, "family", ""), ())
-        hosts = [*self._hosts, *plugins, *(each for stranger in strangers.values() for each in stranger)]
+        hosts = [*self._hosts, *plugins, *chain.from_iterable(strangers.values())]
         place = " ".join([*plugins, place])  # no name of a distribution has a space
         worker = slot.processes.get(place)
         if worker and (

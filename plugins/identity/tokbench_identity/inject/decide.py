@@ -56,8 +56,8 @@ class Injection:
 
     def verdict(self, call: str) -> Verdict:
         """Return the worst answer of a call."""
-        found = {one.verdict for one in self.of(call)}
-        return "forged" if "forged" in found else "undecided" if "undecided" in found else "safe"
+        verdicts = {one.verdict for one in self.of(call)}
+        return "forged" if "forged" in verdicts else "undecided" if "undecided" in verdicts else "safe"
 
     def shortest(self, call: str) -> SlotVerdict | None:
         """Return the shortest text that forges, of all slots."""
@@ -148,11 +148,11 @@ def _decided(model: ChatModel, call: EngineCall, name: str, slot: _Slot) -> Slot
         marks = Marks(tuple(mark.text for mark in row.marks))
         for occurrence in slot.occurrences.values():
             most = len(best.text or "") - 1 if best else _LONGEST
-            found = searched.forged(row, marks, occurrence, most)
-            if not isinstance(found, str):
-                best = SlotVerdict(call.key, name, "forged", "", *found)
-            elif found:
-                reasons.append(found)
+            forgery = searched.forged(row, marks, occurrence, most)
+            if not isinstance(forgery, str):
+                best = SlotVerdict(call.key, name, "forged", "", *forgery)
+            elif forgery:
+                reasons.append(forgery)
     if best:
         return replace(best, shortest=searched.states_left >= 0)
     if not slot.written and not any(one.wanted for one in slot.refused):

@@ -12,23 +12,19 @@ import regex
 
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
 from tokbench_identity.equal.recipe import split_steps
-from tokbench_plugins.bpe import PATTERNS
+from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 
 _BYTES: Final = 256
 _TWO: Final = 2
 _SCRIPTS: Final = "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"
 _LLAMA3: Final = PATTERNS["gpt4"].replace(r"\s*[\r\n]|", r"\s*[\r\n]+|")
-_TEKKEN: Final = PATTERNS["o200k"].replace(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace(r"\p{N}{1,3}", r"\p{N}")
-_KIMI: Final = r"\p{Han}+|" + regex.sub(
-    r"\[(\\p\{L[ul]\}[^]]*)\]", r"(?:(?!\\p{Han})[\1])", PATTERNS["o200k"].replace(r"[\r\n/]*", r"[\r\n]*")
-)
 _DEEPSEEK: Final = (
     r"[!-/:-~&&[^A-Za-z]][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _SPLITS: Final = (
     (PATTERNS["gpt4"],), (PATTERNS["gpt2"],), (PATTERNS["o200k"],), (_LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}"),),
-    (_KIMI,), (_TEKKEN,), (r"\p{N}{1,3}", _SCRIPTS, _DEEPSEEK), (),
+    (resolve_pattern("kimi"),), (resolve_pattern("tekken"),), (r"\p{N}{1,3}", _SCRIPTS, _DEEPSEEK), (),
 )  # fmt: skip
 """Splits that are tried on a tokenizer that does not tell its own."""
 

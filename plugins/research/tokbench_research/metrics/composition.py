@@ -41,11 +41,11 @@ def _look(tokenizer: Tokenizer) -> Shares:
     listing = list_tokens(tokenizer)
     text = (data.decode() for data, kind in zip(listing.data, listing.kinds, strict=True) if kind not in _NOT_TEXT)
     scripts = Counter(name if (name := script_of(some)) in _SCRIPTS else "other" for some in text)
-    found = {_of_kind(kind): count for kind, count in Counter(listing.kinds).items()}
-    found |= {_of_script(name): count for name, count in scripts.items()}
+    counts = {_of_kind(kind): count for kind, count in Counter(listing.kinds).items()}
+    counts |= {_of_script(name): count for name, count in scripts.items()}
     totals = {"kind": len(listing.kinds), "script": scripts.total()}
     return {
-        value.id: metrics.Measured(found.get(value.id, 0) / of, len(listing.kinds))
+        value.id: metrics.Measured(counts.get(value.id, 0) / of, len(listing.kinds))
         if (of := totals[value.id.partition("_")[0]])
         else metrics.NotApplicable("no id is text")
         for value in SPEC.values

@@ -20,7 +20,7 @@ from tokbench.foundation.files import read_file, write_atomically
 from tokbench.tokenizers.backend import FileKind
 from tokbench_plugins.bpe.formats.conditions import check_format
 from tokbench_plugins.bpe.formats.parts import Parts
-from tokbench_plugins.bpe.patterns import PATTERNS, PUBLISHED, resolve_pattern
+from tokbench_plugins.bpe.patterns import NAMED, PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.vocabulary import Vocabulary, check_bytes
 
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
@@ -35,14 +35,13 @@ _EMPTY: Final = b"="  # base64 has no letters for no bytes
 
 DEFAULT_SPLIT: Final = "gpt4"
 _ASSUMED: Final = f"caution: split {DEFAULT_SPLIT} assumed: the file names none; set pattern"
-KIMI: Final = PUBLISHED["kimi"]
 _PUBLISHED: Final = {
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "gpt2",  # r50k_base, of GPT-2 and GPT-3
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "gpt2",  # p50k_base, of Codex
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "gpt4",  # cl100k_base
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k",  # o200k_base
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": "gpt4",  # Llama 3's tokenizer.model
-    "b6c497a7469b33ced9c38afb1ad6e47f03f5e5dc05f15930799210ec050c5103": KIMI,  # Kimi K2's and K3's tiktoken.model
+    "b6c497a7469b33ced9c38afb1ad6e47f03f5e5dc05f15930799210ec050c5103": NAMED["kimi"],  # Kimi K2's and K3's
     "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": "o200k",  # Llama 4's tokenizer.model
 }
 """The splits of published files, by their sha256."""

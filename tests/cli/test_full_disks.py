@@ -20,7 +20,7 @@ COMMANDS = {
     "compare run run -o out/x.json": 400,
     "report run -o out": 40_000,
     "new quickstart -o out/x.yaml": 400,
-    "bytes gpt-2 -o out/x.npy": 200_000,
+    "inspect utf8_bytes --bytes out/x.npy": 400,
     "train --backend regex_bpe:gpt4 --text texts.txt --vocab-size 300 -o out/x.json --no-store": 4_000,
     "count texts.txt -o out/x.counts": 400,
     "pin run.yaml -o out/x.lock --no-store": 400,
@@ -29,7 +29,7 @@ CONFIG = """
 schema: tokbench/1
 name: run
 corpora: {c: {source: text, path: texts.txt}}
-tokenizers: {b: utf8_bytes, g: gpt2}
+tokenizers: {b: utf8_bytes, g: utf16_units}
 metrics: [compression]
 """
 
@@ -66,7 +66,7 @@ def test_a_full_disk(folder, arguments):
 @pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
-@pytest.mark.parametrize("arguments", ["--help", "show x -t gpt2 --json", "cost texts.txt"])
+@pytest.mark.parametrize("arguments", ["--help", "show x -t utf8_bytes --json", "cost texts.txt"])
 @pytest.mark.parametrize("where", ["full", "closed"])
 def test_standard_output(folder, arguments, where):
     with Path("/dev/full").open("w") as full:

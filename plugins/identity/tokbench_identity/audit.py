@@ -73,7 +73,7 @@ def audit(given: str | Tokenizer, name: str = "") -> Audit:
     Raises:
         InputError: it cannot be loaded, or resembles no published tokenizer.
 
-    >>> audit("gpt-2").findings
+    >>> audit("whisper-3").findings
     ()
     """
     mine = load_named(given)

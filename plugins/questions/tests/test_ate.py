@@ -124,6 +124,7 @@ def test_tables_of_count_are_candidates(sample: dict[str, list[str]], tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tiktoken_files")
 def test_command_prints_the_answer_as_json(sample: dict[str, list[str]], tmp_path: Path) -> None:
     for name in ("en", "ka"):
         (tmp_path / f"{name}.txt").write_text("\n".join(sample[name]), encoding="utf-8")

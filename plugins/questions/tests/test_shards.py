@@ -35,6 +35,7 @@ def write(path, name, form):
     return path
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 @pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("form", ["npy", "llm.c", "Megatron", "bare"])
 def test_ids_of_every_form_of_file(tmp_path, name, form):
@@ -42,6 +43,7 @@ def test_ids_of_every_form_of_file(tmp_path, name, form):
     assert opened.ids.tolist() == ids_of(name).tolist()
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 @pytest.mark.parametrize(("name", "other"), [("gpt-2", "gpt-4o"), ("gpt-4o", "gpt-2")])
 def test_whose_ids_they_are(tmp_path, name, other):
     path = str(write(tmp_path / "some.bin", name, "bare"))
@@ -58,6 +60,7 @@ def test_whose_ids_they_are(tmp_path, name, other):
     assert (told[other]["out_of_range"] > 0) == (other == "gpt-2")
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_counts_are_those_of_numpy(tmp_path):
     counts = count_ids([read_shard(write(tmp_path / f"{k}.bin", "gpt-2", "bare")) for k in range(2)])
     ids, times = np.unique(ids_of("gpt-2"), return_counts=True)

@@ -36,6 +36,7 @@ def counted(name, texts):
     return {text: {"A": len(tokenizer.encode(text))} for text in texts}
 
 
+@pytest.mark.usefixtures("tiktoken_files")
 def test_tables_with_their_texts_have_nothing_open():
     verdicts = [judge(published, Path()) for published in read_tables(TABLES) if not published.table.text_files]
     assert sum(len(verdict.cells) for verdict in verdicts) >= 58

@@ -196,6 +196,7 @@ def _facts(merged: Merged, output: Path) -> dict[str, object]:
 def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
     from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
     from tokbench_plugins.counts.facts import named_span
+    from tokbench_plugins.counts.merge import too_large
 
     facts = merged.facts
     if counted and counted.resumed:
@@ -218,8 +219,7 @@ def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
     for kind, met in counted.amount.faults.met.items() if counted else ():
         say(met.note(kind))
     if merged.slots > MOST_SLOTS:
-        size = f"{merged.chunk_bytes:,} bytes of pre-tokens"
-        say(f"Too large to train on: {size}. What fits: --add {output} --min-count {merged.fitting}")
+        say(f"It cannot be trained on: {too_large(output, merged.slots, merged.fitting)}")
         return
     memory = f"{merged.training_memory / 1e9:.1f} GB"
     backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")

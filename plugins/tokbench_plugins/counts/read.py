@@ -24,6 +24,7 @@ from tokbench_plugins.counts.merge import (
     groups_in_order,
     has_order,
     slots_of,
+    too_large,
 )
 from tokbench_plugins.counts.rows import check_counts, gather
 
@@ -116,10 +117,7 @@ def _check_order(connection: duckdb.DuckDBPyConnection, path: Path, tie: Tie) ->
 
 def _check_size(connection: duckdb.DuckDBPyConnection, path: Path, facts: CountFacts) -> None:
     if (slots := slots_of(connection, path, facts)) > MOST_SLOTS:
-        fitting = fitting_min_count(connection, path, facts)
-        message = f"{slots:,} bytes of pre-tokens are more than the {MOST_SLOTS:,} that training takes"
-        fix = f"leave rare ones out: tokbench count --add {path} --min-count {fitting}"
-        raise plugin.InputError(f"{path}: {message}; {fix} -o SMALLER")
+        raise plugin.InputError(f"{path}: {too_large(path, slots, fitting_min_count(connection, path, facts))}")
 
 
 def text_of_tables(tables: Mapping[str, plugin.CountsFile]) -> TrainingText:

@@ -18,9 +18,18 @@ from tokbench.comparison.render import ComparisonPage, markdown
 from tokbench.corpus.shards import BUCKETS
 from tokbench.foundation.errors import InputError
 from tokbench.measuring.metric import Role
+from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip
-from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RunConfig, TokenizerInfo
-from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.blocks import (
+    CorpusInfo,
+    Environment,
+    FamilyInfo,
+    MetricInfo,
+    RunConfig,
+    TokenizerInfo,
+    TrainingInfo,
+)
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import NamedRun
 from tokbench.statistics.jackknife import student_t
 from tokbench.statistics.standings import LEVEL
@@ -30,6 +39,7 @@ METRICS = {
     "reach": MetricInfo(family="f", direction="higher", formula="some"),
     "speed": MetricInfo(family="s", direction="higher", formula="bytes / s", timed=True),
 }
+TRAIN = TrainingInfo(corpora=["c"], documents=1, bytes=7, vocab_size=9, seconds=1.0)
 RNG = np.random.default_rng(5)
 BYTES = RNG.integers(900, 1100, BUCKETS)
 TOKENS = RNG.integers(190, 210, BUCKETS)
@@ -180,13 +190,17 @@ def test_what_is_not_a_ratio_has_no_interval():
             "corpus c: its documents fall into other",
         ),
         ({"metrics": METRICS | {"density": replace(METRICS["density"], formula="?")}}, "density: its definition is"),
+        (
+            {"families": {"f": FamilyInfo(options={"n": 2})}},
+            "f: its options are {'n': 1} and {'n': 2}",
+        ),
         ({"environment": Environment(tokbench="1", cpu="two")}, "speed: another machine or version (cpu one and two)"),
         ({"environment": Environment(tokbench="2", cpu="one")}, "speed: another machine or version (tokbench 1 and 2)"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_the_reason(changes, reason):
-    comparison = compared(run(), run(**changes))
-    assert [each for each in comparison.refused if each.startswith(reason)] == comparison.refused[:1]
+    comparison = compared(run(families={"f": FamilyInfo(options={"n": 1})}), run(**changes))
+    assert [sentence for sentence in comparison.refused if sentence.startswith(reason)] == comparison.refused[:1]
     assert len(comparison.changes) < 5
 
 
@@ -204,14 +218,53 @@ def test_what_one_run_alone_has_is_named():
     comparison = compared(run(), two)
     assert comparison.vanished == ["tokenizer t", "metric speed"]
     assert comparison.appeared == ["tokenizer u"]
+    one, two = (run(corpora={"c": CorpusInfo(groups=dict.fromkeys(groups, 400))}) for groups in ("gh", "gx"))
+    comparison = compared(one, two)
+    assert (comparison.vanished, comparison.appeared) == (["group h of corpus c"], ["group x of corpus c"])
 
 
-def test_what_changed_in_a_tokenizer_is_named():
-    one, two = (
-        run(tokenizers={"t": TokenizerInfo(vocab_size=size, libraries={"lib": lib}, options={"a": size, "b": 1})})
-        for size, lib in ((9, "1.0"), (10, "1.1"))
-    )
-    assert compared(one, two).tokenizers == {"t": ["options: a 9 → 10", "vocab_size: 9 → 10", "lib 1.0 → 1.1"]}
+@pytest.mark.parametrize(
+    ("changes", "metric", "reason"),
+    [
+        ({"speed": (None, 10.0, None)}, "speed", "one of both has no interval"),
+        ({"tokens": TOKENS - 8, "designed": True}, "density", DESIGNED),
+    ],
+)
+def test_a_change_without_an_interval_has_the_reason(changes, metric, reason):
+    designed = changes.pop("designed", False)
+    corpora = {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 400, "h": 400}, designed=designed)}
+    seen = change(compared(run(), run(corpora=corpora, **changes)), metric, WHOLE)
+    assert (seen.low, seen.ratio_low, seen.p, seen.reason) == (None, None, None, reason)
+    assert seen.before is not None
+    assert seen.after is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentences"),
+    [
+        (
+            {"vocab_size": 9, "libraries": {"lib": "1.0"}, "options": {"a": 9, "b": 1}},
+            {"vocab_size": 10, "libraries": {"lib": "1.1"}, "options": {"a": 10, "b": 1}},
+            ["options: a 9 → 10", "vocab_size: 9 → 10", "lib 1.0 → 1.1"],
+        ),
+        ({}, {"state": TokenizerState.FAILED, "reason": "no file"}, ["ready → failed: no file"]),
+        ({"state": TokenizerState.FAILED, "reason": "no file"}, {}, ["failed → ready"]),
+        ({"vocab_size": 9}, {"libraries": {"lib": "1.0"}}, ["vocab_size: 9 → none", "lib absent → 1.0"]),
+        ({"train": TRAIN}, {"train": replace(TRAIN, seconds=2.0, memory_mb=9.0, from_store=True)}, []),
+        ({"train": TRAIN}, {"train": replace(TRAIN, bytes=8)}, ["train: bytes 7 → 8"]),
+        (
+            {"engine": "a", "train": TRAIN},
+            {},
+            [
+                "engine: a → none",
+                "train: corpora ['c'] → none, documents 1 → none, bytes 7 → none, vocab_size 9 → none",
+            ],
+        ),
+    ],
+)
+def test_what_changed_in_a_tokenizer_is_named(before, after, sentences):
+    one, two = (run(tokenizers={"t": TokenizerInfo(**facts)}) for facts in (before, after))
+    assert compared(one, two).tokenizers.get("t", []) == sentences
 
 
 def failed(rule, one, two):

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import inf, isclose
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tokbench.foundation.errors import shortened
 from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.measuring.plan import DESIGNED
 from tokbench.measuring.round_trip import RoundTrip
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
 from tokbench.statistics.jackknife import Spread, holm
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _NO_COLUMNS: Final = {"spread", "ratio_spread", "without_units", "margin"}
 
 _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
+
+_COST_OF_TRAINING: Final = {"seconds", "memory_mb", "from_store"}
 
 _MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
 
@@ -366,8 +368,8 @@ def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
         yield f"{one.state} → {two.state}" + (f": {two.reason}" if two.reason else "")
     for name in _IDENTITY:
         before, after = getattr(one, name), getattr(two, name)
-        if name == "train":  # its duration does not identify it
-            before, after = (info and {**asdict(info), "seconds": None} for info in (before, after))
+        if name == "train":
+            before, after = (_learned_from(info) for info in (before, after))
         if before == after:
             continue
         if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -379,6 +381,10 @@ def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
         before, after = one.libraries.get(package), two.libraries.get(package)
         if before != after:
             yield f"{package} {before or 'absent'} → {after or 'absent'}"
+
+
+def _learned_from(info: TrainingInfo | None) -> dict[str, Any]:
+    return {key: value for key, value in asdict(info).items() if key not in _COST_OF_TRAINING} if info else {}
 
 
 def _short(value: object) -> str:

@@ -17,7 +17,7 @@ from tokbench.report.report import Report
 from tokbench.report.sections.cautions import distrust
 from tokbench.report.sections.overview import ready_tokenizers
 from tokbench.report.tables import CellTables
-from tokbench.results.blocks import RunConfig, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, RunConfig, TokenizerInfo, TrainingInfo
 
 POINTS = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, baseline=True)}
 
@@ -133,6 +133,29 @@ def test_lossy_trained_and_baselines_cannot_win(why):
     results.cells += [replace(cell, group="g") for cell in results.cells]
     assert best(results) == "a"
     assert [each.tokenizer for each in behind(results)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("info", "label"),
+    [
+        (TokenizerInfo(notes=["caution: trained with tokbench on 9 documents"]), "Your own"),
+        (TokenizerInfo(train=TrainingInfo(corpora=["prose"])), "Your own"),
+        (TokenizerInfo(notes=["caution: split gpt4 assumed"]), "Published"),
+    ],
+)
+def test_what_tokbench_trained_is_not_published(info, label):
+    answer = answer_of(CellTables(made_up({"mine": more(-0.1), "a": TOKENS, "b": TOKENS}, infos={"mine": info})))
+    said = {line.label: " ".join(line.sentences) for line in answer.lines}
+    assert "mine" in said[label]
+    assert ("Your own" in said) == (label == "Your own")
+
+
+def test_numbers_of_what_learned_from_counts_are_distrusted():
+    infos = {"mine": TokenizerInfo(train=TrainingInfo(corpora=["table"]))}
+    for source, sentences in (("counts", 1), ("text", 0)):
+        results = made_up({"mine": TOKENS, "a": TOKENS}, infos=infos)
+        results.corpora["table"] = CorpusInfo(source=source)
+        assert len([line for line in distrusted(results) if "mine" in line and "counts" in line]) == sentences
 
 
 def test_a_run_without_compression_has_no_ranking():

@@ -28,6 +28,7 @@ from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
 from tokbench.statistics.standings import GroupNumber, StandingSums, leaders, standings
+from tokbench.tokenizers.facts import TRAINED_BEFORE
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.LOST_CHARACTERS, Role.ENCODING_SPEED)
 
@@ -70,6 +71,11 @@ class CellTables:
 
     def tokenizer(self, name: str) -> TokenizerInfo:
         return self.results.tokenizers.get(name, _NO_TOKENIZER)
+
+    def own(self, name: str) -> bool:
+        """Tell whether a tokenizer was trained with tokbench, in this run or before."""
+        info = self.tokenizer(name)
+        return info.train is not None or any(note.startswith(TRAINED_BEFORE) for note in info.notes)
 
     def corpus(self, name: str) -> CorpusInfo:
         return self.results.corpora.get(name, _NO_CORPUS)

@@ -9,6 +9,10 @@ CAUTION: Final = "caution: "
 """Begins a note that is shown wherever numbers of its tokenizer are."""
 
 
+TRAINED_BEFORE: Final = "caution: trained with tokbench"
+"""Begins the note of a tokenizer whose file says so: it is nobody's published one."""
+
+
 def cautions(notes: Iterable[str]) -> list[str]:
     """Return the notes that are shown with every number."""
     return [note for note in notes if note.startswith(CAUTION)]

@@ -27,6 +27,7 @@ from tokbench.foundation.errors import BackendError
 from tokbench.foundation.files import read_file, write_atomically
 from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.foundation.version import __version__
+from tokbench.tokenizers.facts import TRAINED_BEFORE
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
@@ -108,6 +109,14 @@ class Artefact(NamedTuple):
     special: SpecialTokens = NO_SPECIAL
 
     training: TrainingRecord = _UNKNOWN
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of its numbers must know."""
+        if not (text := self.training.corpus):
+            return ()
+        amount = f"{text.documents:,} documents, {text.bytes:,} bytes"
+        return (f"{TRAINED_BEFORE} on {amount}: on these its numbers are too good",)
 
 
 def _compact(content: dict[str, Any]) -> str:

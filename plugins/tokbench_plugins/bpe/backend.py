@@ -61,7 +61,10 @@ def load_saved(options: BPELoadOptions, kind: str) -> BPETokenizer:
     """Return the tokenizer of a file, with the requested special tokens added."""
     artefact = read_artefact(options.path, kind)
     special = artefact.special.with_more(options.special_tokens, 256 + len(artefact.merges))
-    return BPETokenizer(artefact.merges, artefact.pattern, special, engine=options.engine, training=artefact.training)
+    merges, pattern = artefact.merges, artefact.pattern
+    loaded = BPETokenizer(merges, pattern, special, engine=options.engine, training=artefact.training)
+    loaded.file_notes = artefact.notes
+    return loaded
 
 
 def check_split(options: Any, tables: Mapping[str, plugin.CountsFile]) -> str:

@@ -168,6 +168,10 @@ def test_round_trip(tmp_path, pattern, merges, special, training):
     write_artefact(path, merges, pattern, special, training)
     kind = training.kind or ("naive_bpe" if pattern is None else "regex_bpe")
     assert read_artefact(path, kind) == Artefact(merges, pattern, special, training)
+    notes = ("caution: trained with tokbench on 2 documents, 17 bytes: on these its numbers are too good",)
+    assert read_artefact(path, kind).notes == (notes if training.corpus else ())
+    if kind in {"naive_bpe", "regex_bpe"}:
+        assert tuple(tokbench.load(path.as_posix()).notes) == (notes if training.corpus else ())
 
 
 def test_what_the_file_says(tmp_path):

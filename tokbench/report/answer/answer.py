@@ -89,8 +89,8 @@ def answer_of(tables: CellTables, further: Sequence[AnswerLine] = ()) -> Answer:
     slices = division.counted
     if not slices:
         return Answer(lines=[*_designed(tables, config), *_speed(tables), *further])
-    published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
-    own = [name for name in tables.tokenizers if tables.tokenizer(name).train]
+    published = [name for name in tables.tokenizers if not tables.own(name)]
+    own = [name for name in tables.tokenizers if tables.own(name)]
     maker, ranking = _LineMaker(tables, config, slices), overall(tables)
     lines = [
         *maker.published(published, alone=not own),
@@ -107,7 +107,7 @@ def overall(tables: CellTables) -> Ranking:
     """Rank all tokenizers over all texts, or the published ones alone where training has seen some of these."""
     config = tables.results.config
     slices = _division(tables).counted
-    published = [name for name in tables.tokenizers if not tables.tokenizer(name).train]
+    published = [name for name in tables.tokenizers if not tables.own(name)]
     ranking = rank(tables, slices, tables.tokenizers, config.practical_margin)
     if published and len(ranking.slices) < len(slices):
         return rank(tables, slices, published, config.practical_margin)

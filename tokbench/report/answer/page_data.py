@@ -66,7 +66,7 @@ def packed_answer(tables: CellTables, answer: Answer) -> str:
     units = reduce(lambda one, other: one.joined(other).units, known) if known else None
     data = {
         "names": [visible(name) for name in tables.tokenizers],
-        "own": [bool(info.train) for info in infos],
+        "own": [tables.own(name) for name in tables.tokenizers],
         "sizes": [info.vocab_size for info in infos],
         "sized": any(line.label == OWN and not line.ranks for line in answer.lines),
         "rules": [config.practical_margin, config.least_share, config.least_documents, LEVEL],

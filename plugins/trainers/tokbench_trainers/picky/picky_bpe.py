@@ -161,13 +161,15 @@ def _train(
 
 
 def _load(options: RuledLoadOptions) -> PickyBPE:
-    _, pattern, special, training = read_artefact(options.path, "picky_bpe")
+    artefact = read_artefact(options.path, "picky_bpe")
     try:
-        learned = read_events((training.rule or {})["events"])
+        learned = read_events((artefact.training.rule or {})["events"])
     except (ValueError, KeyError) as error:
         raise plugin.BackendError(f"{options.path}: damaged: {error}; train again or restore the file") from error
-    special = special.with_more(options.special_tokens, len(learned.final_ids))
-    return PickyBPE(learned, pattern, special, training=training)
+    special = artefact.special.with_more(options.special_tokens, len(learned.final_ids))
+    loaded = PickyBPE(learned, artefact.pattern, special, training=artefact.training)
+    loaded.file_notes = artefact.notes
+    return loaded
 
 
 SPEC = plugin.BackendSpec(

@@ -130,10 +130,12 @@ def _check_counts(options: RuledTrainOptions, tables: Mapping[str, plugin.Counts
 
 
 def _load(options: RuledLoadOptions) -> BoundlessBPE:
-    merges, pattern, special, training = read_artefact(options.path, "boundless_bpe")
-    learned = BoundlessMerges(merges, (training.rule or {})["supermerges"])
-    special = special.with_more(options.special_tokens, FIRST_MERGE + len(merges))
-    return BoundlessBPE(learned, pattern, special, training=training)
+    artefact = read_artefact(options.path, "boundless_bpe")
+    learned = BoundlessMerges(artefact.merges, (artefact.training.rule or {})["supermerges"])
+    special = artefact.special.with_more(options.special_tokens, FIRST_MERGE + len(artefact.merges))
+    loaded = BoundlessBPE(learned, artefact.pattern, special, training=artefact.training)
+    loaded.file_notes = artefact.notes
+    return loaded
 
 
 SPEC = plugin.BackendSpec(

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 from tokbench.studies.vocabulary_size.advice import flops_per_token, picked
-from tokbench.studies.vocabulary_size.answer import SizeVerdict, size_lines, verdict
+from tokbench.studies.vocabulary_size.answer import SizeVerdict, advised, size_lines, verdict
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.options import MODELS, Model, VocabularyStudy, model_named
 from tokbench.studies.vocabulary_size.scaling import optimal_sizes
@@ -77,11 +77,10 @@ def test_training_is_never_worse_in_both_tokens_and_compute(margin):
             assert compute < 1 or tokens < 1
 
 
-def first_of(own, inside, whole, trained):
-    """The first sentence of the answer for a 1b model, and what is said of confidence."""
+def block_of(own, inside, whole, trained):
+    """Sizes of one vocabulary for a 1b model."""
     advice = SizeAdvice(model="1b", line="mine", pick=own, inside=inside, best=990, largest=5000)
-    results = Results(name="sizes")
-    block = VocabularySizes(
+    return VocabularySizes(
         models={"1b": {"width": 64, "layers": 2, "context": 64}},
         weights={"prose": 0.5, "code": 0.5},
         advice=[advice],
@@ -89,7 +88,12 @@ def first_of(own, inside, whole, trained):
         training={"mine": trained},
         ends={"mine": "text"},
     )
-    results.studies.put(VOCABULARY_SIZES, block)
+
+
+def first_of(own, inside, whole, trained):
+    """The first sentence of the answer for a 1b model, and what is said of confidence."""
+    results = Results(name="sizes")
+    results.studies.put(VOCABULARY_SIZES, block_of(own, inside, whole, trained))
     sizes, confidence = size_lines(CellTables(results))
     return sizes.sentences[0], confidence.sentences
 
@@ -124,6 +128,23 @@ def test_a_size_to_train_is_compared_with_the_published_one(own, words):
     said, confidence = first_of(own, own, {"gpt": PUBLISHED}, ENOUGH)
     assert said == f"Train mine with 1,000 tokens (800 to 1,200) for a 1b model: compared with gpt, {words}."
     assert confidence == ("Firm: there are 100 bytes or more of training text for each token up to 1,200.",)
+
+
+@pytest.mark.parametrize(
+    ("own", "inside", "size"),
+    [
+        (cost(0.9), cost(0.95, 1.0, 700), 700),
+        (cost(0.9), cost(1.1, 1.0, 700), 1000),
+        (cost(1.1), cost(1.1, 1.0, 700), 1000),
+        (cost(0.9), None, 1000),
+    ],
+)
+def test_shaded_sizes_are_those_of_the_verdict(own, inside, size):
+    block = block_of(own, inside, {"gpt": PUBLISHED}, LITTLE)
+    pick = advised(block, block.advice[0], 0.01)
+    assert (pick.vocab_size, pick.low, pick.high) == (size, round(0.8 * size), round(1.2 * size))
+    said, _ = first_of(own, inside, {"gpt": PUBLISHED}, LITTLE)
+    assert (f"({pick.low:,} to {pick.high:,})" in said) == (not said.startswith("Take"))
 
 
 def test_more_text_says_of_what_and_how_much_once():

@@ -11,7 +11,7 @@ from tokbench.report.answer.line import CONFIDENCE, OWN, AnswerLine
 from tokbench.report.answer.words import join, percent
 from tokbench.report.tables import CellTables
 from tokbench.studies.vocabulary_size.advice import amounts, confidence, enough_text, rounded_range, support
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeCost, SizePick, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SHORT_SOURCE, law_range
 
@@ -82,7 +82,10 @@ def size_lines(tables: CellTables) -> Iterator[AnswerLine]:
     last, margin = best[-1], tables.results.config.practical_margin
     decided = [verdict(advice.pick, advice.inside, _published(study, advice), margin) for advice in best]
     said = [_sentence(study, advice, verdict, margin) for advice, verdict in zip(best, decided, strict=True)]
-    yield AnswerLine(OWN, (*said, *_further(study, best, margin)), leads=len(said))
+    further = list(_further(study, best, margin))
+    if last.line in tables.tokenizers and advised(study, last, margin).vocab_size < last.largest:
+        further.append(f"Tables and bars have {last.line} with all its {last.largest:,} tokens.")
+    yield AnswerLine(OWN, (*said, *further), leads=len(said))
     degree, *add = confidence(last.pick.high, study.weights, study.training[last.line])
     yield AnswerLine(CONFIDENCE, (degree, *(add if decided[-1] != SizeVerdict.MORE_TEXT else ())))
 
@@ -97,8 +100,14 @@ def _published(study: VocabularySizes, advice: SizeAdvice) -> SizeCost | None:
     return study.whole[advice.model].get(_rival(study, advice))
 
 
+def advised(study: VocabularySizes, advice: SizeAdvice, margin: float) -> SizePick:
+    """Return the size that the verdict names."""
+    decided = verdict(advice.pick, advice.inside, _published(study, advice), margin)
+    return advice.inside if decided == SizeVerdict.TRAIN and advice.inside else advice.pick
+
+
 def _sentence(study: VocabularySizes, advice: SizeAdvice, verdict: SizeVerdict, margin: float) -> str:
-    own = advice.inside if verdict == SizeVerdict.TRAIN and advice.inside else advice.pick
+    own = advised(study, advice, margin)
     tokens = compute = ""
     if published := _published(study, advice):
         tokens = _more(own.tokens_per_byte / published.tokens_per_byte - 1, margin, "many", "fewer", "tokens")
@@ -122,6 +131,8 @@ def _further(study: VocabularySizes, best: Sequence[SizeAdvice], margin: float) 
     inside = {advice.model: _inside(advice, margin) for advice in best if advice.inside not in {None, advice.pick}}
     of_these = f"; the best of these: {_each(inside, best)}" if inside else ""
     yield f"{supported[:1].upper()}{supported[1:]}{of_these}."
+    if len(study.whole[last.model]) > 1:
+        yield f"Of the published ones, {_rival(study, last)} needs the least compute."
     yield f"Least compute at use: {_each({advice.model: f'{advice.best:,}' for advice in best}, best)}."
     if last.pick.high == last.largest:
         yield f"{last.largest:,} is the largest size: {_ENDS[study.ends[last.line]]}."

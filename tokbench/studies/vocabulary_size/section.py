@@ -9,8 +9,8 @@ from tokbench.report import document as doc
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
-from tokbench.studies.vocabulary_size.answer import size_lines
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.answer import advised, size_lines
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeLine, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, law_range
 from tokbench.studies.vocabulary_size.size_curve import BROAD, COST_TITLE, NARROW, cost_chart, line_key
@@ -26,7 +26,8 @@ _EXPLANATION: Final = (
 _CHART: Final = (
     "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes trained one by one."
 )
-_COSTS: Final = "Compute for a byte of text in a {} model, beyond the least; sizes within 2% of it are shaded."
+_COSTS: Final = "Compute for a byte of text in a {} model, beyond the least. {}."
+_SHADED: Final = "Shaded are {:,} to {:,} tokens, within 2% of the least {}"
 _LINE_COLUMN: Final = doc.Column("line", sort="ascending")
 _LINE_COLUMNS: Final = (
     *(
@@ -189,8 +190,8 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> doc.Table:
 def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    if costs := cost_chart(sizes.study, sizes.styles):
-        yield Chart("sizes-cost", costs, headings=(COST_TITLE, "sizes within 2% of the least are shaded"))
+    if (best := sizes.study.best) and (costs := cost_chart(sizes.study, sizes.styles, _span(tables, best))):
+        yield Chart("sizes-cost", costs, headings=(COST_TITLE, _shaded(tables, best)))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:
@@ -203,10 +204,25 @@ def cost_nodes(tables: CellTables) -> list[doc.Node]:
     """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
     best = lines.study.best
-    broad, narrow = (cost_chart(lines.study, lines.styles, size) for size in (BROAD, NARROW))
-    if not broad or not best:
+    if not best:
         return []
-    return [doc.Rich([doc.Figure(broad, _COSTS.format(best.model), narrow=narrow, label=COST_TITLE)])]
+    span = _span(tables, best)
+    broad, narrow = (cost_chart(lines.study, lines.styles, span, size) for size in (BROAD, NARROW))
+    if not broad:
+        return []
+    words = _COSTS.format(best.model, _shaded(tables, best))
+    return [doc.Rich([doc.Figure(broad, words, narrow=narrow, label=COST_TITLE)])]
+
+
+def _span(tables: CellTables, best: SizeAdvice) -> tuple[int, int]:
+    pick = advised(SizeLines(tables.results).study, best, tables.results.config.practical_margin)
+    return pick.low, pick.high
+
+
+def _shaded(tables: CellTables, best: SizeAdvice) -> str:
+    span = _span(tables, best)
+    whole = span == (best.pick.low, best.pick.high)
+    return _SHADED.format(*span, "of all sizes" if whole else "of what the text supports")
 
 
 SECTION: Final = SectionSpec(

@@ -142,8 +142,10 @@ _MOST: Final = 50
 _SHADE: Final = 0.14
 
 
-def cost_chart(study: VocabularySizes, styles: Mapping[str, int], size: ChartSize = BROAD) -> Drawing | None:
-    """Return the chart for the model in the middle; ``None`` without an advice."""
+def cost_chart(
+    study: VocabularySizes, styles: Mapping[str, int], shaded: tuple[int, int], size: ChartSize = BROAD
+) -> Drawing | None:
+    """Return the chart for the model in the middle, with sizes that are shaded; ``None`` without an advice."""
     taken = study.best
     if not taken:
         return None
@@ -153,7 +155,7 @@ def cost_chart(study: VocabularySizes, styles: Mapping[str, int], size: ChartSiz
     drawing = size_chart(COST_TITLE, traces, size, styles, span=span)
     if drawing:
         axis, frame = size_axis(span, size), size.frame
-        left, right = axis.at(taken.pick.low), axis.at(taken.pick.high)
+        left, right = map(axis.at, shaded)
         drawing.draw(
             "rect", css="mark", x=left, y=frame.top, width=round(max(right - left, 1.0), 1),
             height=frame.bottom - frame.top, fill="currentColor", fill_opacity=_SHADE,

@@ -45,6 +45,9 @@ NOT_RUN = {
     "tokbench compatible models/large": "needs two models",
     "tokbench cost 'corpus/": "needs a large corpus",
     "tokbench count --add parts/": "adds what the recipes of the page count: the tests of tokbench-executors run them",
+    "tokbench train --backend superbpe:gpt4 --counts super.counts --vocab-size 320": "the same",
+    "tokbench inject ./": "needs the folder of a model: the tests of tokbench-identity make some",
+    "tokbench audit models/mine": "the same",
     "tokbench conform gpt-4o --cmd ./mine": "needs a program: the tests of tokbench-identity have some",
     "tokbench inspect tokenizer.json --weights": "needs the weights of a model: the tests of inspect make some",
     "tokbench pin org/name": "needs the network",
@@ -64,7 +67,13 @@ CHATML = (
 )
 """The chat template that pages name."""
 
-ENDS_WITH_1 = ("tokbench conform gpt-4o --like gpt-4", "tokbench inject qwen-3 --template chat_template.jinja")
+ENDS_WITH_1 = (
+    "tokbench audit tokenizer.json",
+    "tokbench conform gpt-4o --like gpt-4",
+    "tokbench inject llama-3 --template chat_template.jinja",
+    "tokbench inject qwen-3 --template chat_template.jinja",
+    "tokbench inject --template chat_template.jinja --mark '<s>'",
+)
 """Commands that find what the page is about, and say so by their exit code."""
 
 
@@ -157,6 +166,8 @@ def texts(tmp_path_factory):
     small += "tokenizers: {{mine: tokenizer.json}}\nmetrics: [compression]\n"
     for day in ("monday", "tuesday", "test"):
         shutil.copytree(base / "texts", base / day)
+    for name, language in (("held", "de"), ("first", "hi"), ("second", "en"), ("third", "de")):
+        shutil.copy(base / "texts" / f"{language}.txt", base / f"{name}.txt")
     talk = [
         {"role": role, "content": text}
         for role, text in zip(cycle(["user", "assistant"]), ["Hi", "Hello!", "Why?", "So."], strict=False)
@@ -184,7 +195,7 @@ def run_page(page, folder):
         shutil.rmtree(folder / "texts")  # the page makes its own
         (folder / "collect.py").write_text(script, encoding="utf-8")
     for config in re.findall(
-        r"```yaml\n(schema: tokbench/1\nname: (?:counted|shares)\n.*?)```", PAGES[page], re.DOTALL
+        r"```yaml\n(schema: tokbench/1\nname: (?:counted|sample|shares)\n.*?)```", PAGES[page], re.DOTALL
     ):
         (folder / f"{yaml.safe_load(config)['name']}.yaml").write_text(config, encoding="utf-8")
     return {line: run(line, folder) for line in RUN[page]}

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.cost.sample import CorpusSample, Estimate
+from tokbench.foundation.display import progress_shown
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.encoded_shard import LoadedTokenizer
@@ -27,6 +29,9 @@ from tokbench.terminal.session import session
 from tokbench.tokenizers.batch import count_batch, vocab_size_of
 from tokbench.tokenizers.contract import Tokenizer, only_counts
 from tokbench.tokenizers.facts import cautions
+
+_LONG: Final = 2_000_000
+"""Bytes of text of which the progress is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +197,10 @@ def cost_of(
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
     texts, ends = [text for file in files for text in file], [*accumulate(map(len, files))]
     n_bytes = sum(len(text.encode()) for text in texts)
-    with session(local.usable, n_bytes=n_bytes, workers=workers) as ready:
+    with (
+        progress_shown("auto" if n_bytes > _LONG else "none") as progress,
+        session(local.usable, n_bytes=n_bytes, workers=workers, progress=progress) as ready,
+    ):
         answers = ready.ask(partial(count_tokens, texts=texts, ends=ends))
     costs = [
         TextCost(tokenizer=name, reason=cost.reason) if isinstance(cost, Failure) else replace(cost, tokenizer=name)

@@ -60,12 +60,15 @@ class TokenizerSession(NamedTuple):
             names: some of the tokenizers; empty for all.
         """
         kind = TokenizerJob if texts is None else _JobOnTexts
-        waiting = iter([kind((name,), verb, "the texts", step) for name in names or self.names])
+        asked = names or self.names
+        waiting = iter([kind((name,), verb, "the texts", step) for name in asked])
         feeds = {} if texts is None else {_FEED: texts}
         answers: dict[str, T | Failure] = {}
         for job, answer in self.pool.work(lambda: next(waiting, None), feeds=lambda _: feeds):
             answers[job.loads[0]] = answer.failure if isinstance(answer, WorkerDied) else cast("T | Failure", answer)
-        return {name: answers[name] for name in names or self.names}
+            if texts is None:
+                self.pool.progress(verb, len(answers), len(asked))
+        return {name: answers[name] for name in asked}
 
     def together(self, step: Callable[..., T], names: Sequence[str], verb: str = "encoding") -> T:
         """Return the answer of a step that takes several tokenizers at once, in one process.

@@ -176,17 +176,18 @@ class ForeignOptions(Options):
 
 
 class _Process:
-    registry: Any = None
+    registry: Callable[[], Any]
+    """Imports the plugin when it is first called."""
 
 
-def use_registry(registry: Any) -> None:
+def use_registry(registry: Callable[[], Any]) -> None:
     """Let options that arrive in this process, which is a plugin's, become those of its own classes."""
     _Process.registry = registry
 
 
 def options_of(place: MemberPlace, given: Mapping[str, Any]) -> Options:
     """Return options of the plugin's own class."""
-    model: type[Options] = getattr(getattr(_Process.registry, place.kind).get(place.name), place.member)
+    model: type[Options] = getattr(getattr(_Process.registry(), place.kind).get(place.name), place.member)
     return model.model_validate(dict(given), context={})
 
 

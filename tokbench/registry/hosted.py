@@ -68,9 +68,12 @@ CATALOGUES: Final = {catalogue.spec: name for name, catalogue in vars(Registry()
 
 
 def use(context: Any) -> None:
-    """Answer from the registry of a worker's context, which also asks the process of the run."""
+    """Answer from the registry of a worker's context, which also asks the process of the run.
+
+    The plugin is imported in its first job, whose time is limited.
+    """
     _Process.context = context
-    use_registry(context.registry)
+    use_registry(lambda: context.registry)
 
 
 def spec_named(kind: str, name: str) -> Any:

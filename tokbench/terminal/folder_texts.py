@@ -14,6 +14,7 @@ from tokbench.corpus.languages import is_language
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.report.number_format import byte_size
+from tokbench.text.cuts import Cut
 from tokbench.text.faults import readable_name
 from tokbench.text.find import ONE_GROUP, FoundTexts, file_groups, find_texts, no_text, parts_that_name, template_of
 from tokbench.text.formats import Format, ending_of
@@ -190,8 +191,13 @@ def _parts(corpus: FolderCorpus, texts: Texts, holdout: float) -> bool:
     return any(part != first for part in parts)
 
 
-def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> GivenOptions:
-    """Return the keys of a corpus in a configuration; paths start from the folder ``base``."""
+def entry(
+    corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float, document: Cut | None = None
+) -> GivenOptions:
+    """Return the keys of a corpus in a configuration; paths start from the folder ``base``.
+
+    ``document`` is what a document of text is; by default a line, and of code a file or a paragraph.
+    """
     files = {path for paths in corpus.groups.values() for path in paths}
     keys: GivenOptions = {**corpus.keys, "endings": sorted(set(map(ending_of, files)))}
 
@@ -200,7 +206,7 @@ def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> 
 
     if corpus.source == "text":
         keys = min(keys, {**keys, "groups": list(corpus.groups)}, key=lambda keys: len(others(keys)))
-        keys["document"] = _document(files, holdout) if corpus.is_code else "line"
+        keys["document"] = document or (_document(files, holdout) if corpus.is_code else "line")
     if left := others(keys):
         keys["leave_out"] = [glob.escape(path.relative_to(texts.found.root).as_posix()) for path in left]
     if "://" not in keys["path"]:

@@ -30,7 +30,7 @@ def base(tmp_path):
 
 
 def adapted(base, folder, **given):
-    texts = texts_by_group(str(base.parent / "texts" / "*.txt"), "file")["texts"]
+    texts = texts_by_group(str(base.parent / "texts" / "*.txt"), "file")["files"]
     return adapt_to_texts(f"tokbench_bpe:{base}", texts, folder, Adaptation(**{"add": 8, "remove": None, **given}))
 
 

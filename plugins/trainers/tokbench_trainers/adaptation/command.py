@@ -10,7 +10,7 @@ import click
 from tokbench.command import common_options, examples, log_option, say
 
 if TYPE_CHECKING:
-    from tokbench.command import Log
+    from tokbench.command import Cut, Log
     from tokbench_trainers.adaptation.job import AdaptedTokenizer
 
 _UNUSED: Final = "unused"
@@ -32,8 +32,14 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     )
 )
 @click.argument("tokenizer")
-@click.option("--text", required=True, metavar="PATH", help="Text files, a path or a glob pattern.")
-@click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="file", show_default=True)
+@click.option("--text", required=True, metavar="PATH", help="Texts: a file, a folder or a glob pattern.")
+@click.option(
+    "--document",
+    type=click.Choice(["file", "line", "paragraph"]),
+    default="file",
+    show_default=True,
+    help="What one document of text is; of rows each is one.",
+)
 @click.option("--add", type=click.IntRange(0), default=1000, show_default=True, help="Tokens to add.")
 @click.option(
     "--remove",
@@ -58,7 +64,7 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
 def adapt(
     tokenizer: str,
     text: str,
-    document: str,
+    document: Cut,
     add: int,
     remove: int | None,
     formats: tuple[str, ...],

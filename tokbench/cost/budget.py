@@ -45,10 +45,11 @@ def fit_budget(
 ) -> tuple[GroupBudget, ...]:
     """Return how many tokens a chunk may have to fit into so many tokens of the tokenizer with a limit.
 
-    The documents of a group, such as whole files, are joined by line ends and cut into the longest chunks that fit, with up to three tokens
-    between two of them. If chunks of the same text are alike in distribution, the r-th shortest is safe: with 95 %
-    confidence, at most 5 % (0.1 %) of the chunks of this length overflow. r is from the binomial distribution, so
-    nothing else is assumed; 59 (2,995) chunks are the fewest that allow it. Each group has its own claim.
+    The documents of a group, such as whole files, are joined by line ends and cut into the longest chunks that fit,
+    with up to three tokens between two of them. If chunks of the same text are alike in distribution, the r-th shortest
+    is safe: with 95 % confidence, at most 5 % (0.1 %) of the chunks of this length overflow. r is from the binomial
+    distribution, so nothing else is assumed; 59 (2,995) chunks are the fewest that allow it. Each group has its own
+    claim.
 
     Two bytes are one unit of UTF-16 here, so that 100 units are safe for a limit of 200 bytes:
 

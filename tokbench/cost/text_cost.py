@@ -192,7 +192,7 @@ def cost_of(
     order = {name: number for number, name in enumerate(local.usable)} | {reference: -1}
     texts, ends = [text for file in files for text in file], [*accumulate(map(len, files))]
     n_bytes = sum(len(text.encode()) for text in texts)
-    with session(local.usable, n_bytes=n_bytes, workers=workers) as ready:
+    with session(local.usable, n_bytes=n_bytes, workers=workers, named=bool(names)) as ready:
         answers = ready.ask(partial(count_tokens, texts=texts, ends=ends))
     costs = [
         TextCost(tokenizer=name, reason=cost.reason) if isinstance(cost, Failure) else replace(cost, tokenizer=name)

@@ -70,9 +70,8 @@ class CutPrompt(PageJob):
 
     The answer has ``ids``; ``lengths``, the bytes of the prompt per token, or, if the tokens cannot be aligned,
     ``pieces``, the bytes of each id in hexadecimal; ``special``, the places of special tokens; ``missing``, the control
-    tokens that are spelled as text; ``round_trip`` by the rule of loss, such as ``exact``, and whether it is ``ranked``;
-    ``back``, the decoded text if it differs; ``seconds``; and ``alone``, the tokens of the message by itself, or
-    ``null``.
+    tokens that are spelled as text; ``round_trip``, such as ``exact``, and ``ranked`` by the rule of loss; ``back``,
+    the decoded text if it differs; ``seconds``; and ``alone``, the tokens of the message by itself, or ``null``.
     """
 
     parts: tuple[PromptPart, ...]

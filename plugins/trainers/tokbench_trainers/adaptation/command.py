@@ -77,7 +77,7 @@ def adapt(
     Every token that stays keeps its id. Every fifth document is held out.
     A map has the ids that each new id was before. A table of every step says what each row of the embedding is worth.
 
-    Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
+    Exit codes: 0 written, 1 adapting failed, 2 bad input, such as a tokenizer that is not byte-level BPE.
     """
     from tokbench import plugin
     from tokbench.command import texts_by_group
@@ -90,6 +90,9 @@ def adapt(
         error.add_note(adapted.traceback)
         raise error
     _print(adapted, add)
+    if not adapted.held_out_bytes:
+        advice = "" if document == "line" else "; --document line makes each line one"
+        say(f"nothing was held out, as the texts have fewer than five documents{advice}")
 
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:

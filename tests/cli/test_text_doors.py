@@ -57,7 +57,7 @@ def test_each_reads_standard_input(door, tmp_path, data):
 def test_what_is_read_twice_refuses_standard_input(tmp_path, write_config):
     train = ["train", "--text", "-", "--backend", "naive_bpe", "--vocab-size", "260"]
     run = ["run", str(write_config(corpora="  a: {source: text, path: '-'}")), "-o", str(tmp_path / "out")]
-    for arguments in (train, run):
+    for arguments in (train, run, ["new", "-"]):
         refused = CliRunner().invoke(command, arguments, input=TEXT).exception
         assert isinstance(refused, InputError)
         assert "write it to a file" in str(refused)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.terminal.options import common_options, model_option, say, split_names
+from tokbench.terminal.options import STDIN, common_options, model_option, say, split_names
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
 _WHOLE: Final = 100
@@ -80,7 +80,8 @@ def new(
     from tokbench.config.suites import find_suite, shipped_suites
     from tokbench.foundation.files import write_atomically
 
-    if what in shipped_suites() or not (Path(what).exists() or any(sign in what for sign in "*?[")):
+    is_texts = what == STDIN or Path(what).exists() or any(sign in what for sign in "*?[")
+    if what in shipped_suites() or not is_texts:
         if purpose or tokenizers or weights or model:
             raise click.UsageError("--for, --tokenizer, --weight and --model are for your own texts, not for a suite")
         suite = find_suite(what)

@@ -41,7 +41,8 @@ class _Tokenizers(NamedTuple):
 )
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @tokenizer_options(
-    f"A tokenizer of the configuration, or {TOKENIZER}. Several have commas between them [default: all of the configuration]."
+    f"A tokenizer of the configuration, or {TOKENIZER}; several have commas between them [default: all of the "
+    "configuration]."
 )
 @click.option(
     "-f",

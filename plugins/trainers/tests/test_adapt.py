@@ -65,7 +65,7 @@ def test_every_fifth_document_is_held_out(base, tmp_path):
 
 
 def test_what_cannot_be_adapted(base, tmp_path):
-    with pytest.raises(InputError, match="^utf8_bytes cannot be adapted"):
+    with pytest.raises(InputError, match=r"^utf8_bytes cannot be adapted"):
         adapt_to_texts("utf8_bytes", [TEXT], tmp_path / "out", Adaptation(1, 0))
     with pytest.raises(InputError, match="did you mean 'huggingface'"):
         adapted(base, tmp_path / "out", formats=["hugingface"])

@@ -127,7 +127,8 @@ def show(
     shown = [SegmentedText(label=label, text=text, segmentations=[]) for label, text in checked]
     step = partial(cut_texts, texts=[text for _, text in checked], merges=merges, notes=True)
     kept, n_bytes = open_store() if store else None, sum(len(text.encode()) for _, text in checked)
-    with session(names, Path(config) if config else None, n_bytes=n_bytes, workers=workers, store=kept) as ready:
+    path = Path(config) if config else None
+    with session(names, path, n_bytes=n_bytes, workers=workers, store=kept, named=True) as ready:
         for name, answer in ready.ask(step).items():
             cuts = [without_tokens(name, answer) for _ in shown] if isinstance(answer, Failure) else answer
             for text, cut in zip(shown, cuts, strict=True):

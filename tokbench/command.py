@@ -6,17 +6,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, Literal
 
-from tokbench.foundation.errors import InputError, TokbenchError
+from tokbench.foundation.errors import InputError, Problem, TokbenchError
 from tokbench.terminal.number_table import print_numbers
-from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, log_option, print_json, say
+from tokbench.terminal.options import (
+    STDIN,
+    TOKENIZER,
+    common_options,
+    examples,
+    json_option,
+    log_option,
+    print_json,
+    say,
+)
 
 if TYPE_CHECKING:
     from tokbench.terminal.session import TokenizerSession as TokenizerSession  # noqa: PLC0414 - packages name the type
+    from tokbench.text.cuts import Cut as Cut  # noqa: PLC0414
     from tokbench.tokenizers.contract import Tokenizer
 
 __all__ = [
@@ -39,7 +52,6 @@ Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
 """How progress is shown; ``auto``: bars in a terminal, a line in a notebook, else lines."""
 
 _SAMPLE: Final = "sample"
-_ONE: Final = "texts"
 
 
 def load_named(tokenizer: str | Tokenizer) -> Tokenizer:
@@ -106,32 +118,48 @@ def session(
         yield ready
 
 
-def texts_by_group(where: str, document: str = "") -> dict[str, list[str]]:
+def texts_by_group(where: str, document: Cut | None = None) -> dict[str, list[str]]:
     """Return the documents of a file, a folder or a glob pattern by language and programming language.
 
-    Prose has a document in each line, a row is one, and so is a file of code. ``sample`` is the text that ships with
-    tokbench. With ``document`` (file, line or paragraph) all is text with such documents, in one group.
+    Prose has a document in each line, and code in each file or paragraph; ``document`` (file, line or paragraph) cuts
+    both otherwise. A row is one, and so is a sentence. ``sample`` is the text that ships with tokbench, and ``-`` is
+    standard input. What is left out is said on standard error.
 
     Raises:
         InputError: there is no text.
     """
     from tokbench.terminal.folder_texts import corpora_of, entry, opened, read_texts
 
+    if where == STDIN:
+        with _standard_input() as path:
+            return texts_by_group(str(path), document)
     if where == _SAMPLE:
         sources = [opened(_SAMPLE, {"part": "all"})]
-    elif document:
-        from tokbench.config.validate import validate_options
-        from tokbench.registry.plugins import load_registry
-
-        spec = load_registry().corpora.get("text")
-        keys = {"path": where, "document": document, "group": _ONE}
-        sources = [spec.open(validate_options(spec.options, keys, "--text"))]
     else:
         texts = read_texts(where)
-        entries = [entry(corpus, texts, Path(), holdout=0.0) for corpus in corpora_of(texts).values()]
+        for line in texts.found.notes():
+            say(line, err=True)
+        corpora = corpora_of(texts).values()
+        entries = [entry(corpus, texts, Path(), holdout=0.0, document=document) for corpus in corpora]
         sources = [opened(str(keys.pop("source")), keys) for keys in entries]
     groups: dict[str, list[str]] = {}
     for source in sources:
         for one in source.documents():
             groups.setdefault(one.group, []).append(one.text)
     return groups
+
+
+@contextmanager
+def _standard_input() -> Iterator[Path]:
+    """Copy standard input to a file, as sources read theirs twice."""
+    from tokbench.text.opening import STDIN_NAME
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder, STDIN_NAME)
+        with path.open("wb") as file:
+            copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield path
+        except InputError as error:
+            named = [Problem(x.where.replace(str(path), STDIN_NAME), x.message) for x in error.problems]
+            raise InputError(named) from error

@@ -80,6 +80,20 @@ def test_held_out_chunks_overflow_within_the_claim(data, cut_by, embed_by, limit
     assert beyond <= 1  # of 13 claims at 95 % confidence
 
 
+def test_blank_lines_are_part_of_the_text(tmp_path):
+    blank = "\n" * 8
+    cutter = tokbench.train("naive_bpe", [blank * 20], 259)  # which has blank lines as one token
+    cutter.save(saved := tmp_path / "cutter.bpe.json")
+    text = "".join(f"{'low ' * (1 + number % 7)}{blank}" for number in range(2000))
+    (tmp_path / "en.txt").write_text(text)
+    asked = ["-t", f"naive_bpe:{saved}", "--reference", "utf8_bytes", "--budget", "100", "--json"]
+    facts = json.loads(CliRunner().invoke(commands, ["cost", str(tmp_path / "en.txt"), *asked]).stdout)
+    [group] = facts["tokenizers"][0]["groups"]
+    chunks, over = overflow(cutter, BYTES, text, group["safe"][0], 100)
+    assert min(chunks, group["chunks"]) >= 59
+    assert over / chunks <= 0.05
+
+
 def test_command(tmp_path):
     (tmp_path / "en.txt").write_text("plain words of a text\n" * 300)
     (tmp_path / "ru.txt").write_text("слова\n" * 300, encoding="utf-8")
@@ -89,6 +103,9 @@ def test_command(tmp_path):
     assert {group["group"]: group["safe"] for group in facts["groups"]} == {"en": [50, None], "ru": [27, None]}
     shown = CliRunner().invoke(commands, [*arguments, "50", folder])
     assert (shown.exit_code, "at most 27 tokens of utf16_units" in shown.stdout) == (0, True)
+    assert "(least of 2 groups)" in shown.stdout
+    alone = CliRunner().invoke(commands, [*arguments, "50", str(tmp_path / "en.txt")])
+    assert "groups" not in alone.stdout
     short = CliRunner().invoke(commands, [*arguments, "510", str(tmp_path / "en.txt")])
     assert (short.exit_code, "59 chunks" in short.stdout) == (0, True)
     for refused in (["0", folder], ["9", folder, "--chat"], ["9"], ["9", folder, "--sample", "1%"]):

@@ -76,6 +76,8 @@ def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
     text = Path("size.yaml").read_text("utf-8")
     assert "weights: {prose: 30.0, code: 30.0, de: 30.0, sql: 10.0}" in text
     assert list(read_config(Path("size.yaml")).corpora) == ["prose", "code", "de", "sql"]
+    new("mix", "--weight", "German=30", "--weight", "sql=10%", "-t", "utf8_bytes", "-o", "named.yaml")
+    assert "de: 30.0" in Path("named.yaml").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,13 @@ def test_a_language_with_a_weight_is_a_corpus_of_its_own(mix):
         (["--weight", "cod=25"], "--weight: no corpus or group is called 'cod'; did you mean 'code'?"),
         (["--weight", "jsonl=5"], "--weight: no corpus or group is called 'jsonl'; "),
         (["--weight", "code=x"], "NAME=PERCENT"),
+        (["--weight", "de=120"], "sum to 120"),
+        (["--weight", "de=60", "--weight", "code=60"], "sum to 120"),
+        (["--weight", "de=-5"], "none below 0"),
+        (["--weight", "de=nan"], "none below 0"),
+        (["--weight", "de=5", "--weight", "de=6"], "two weights"),
+        (["--weight", "de=5", "--weight", "German=6"], "one weight"),
+        (["--weight", "French=6"], "--weight: no corpus or group is called 'French'; "),
     ],
 )
 def test_weights_that_cannot_be_used_are_refused(mix, options, message):

@@ -85,7 +85,24 @@ def test_a_loss_is_reported(write_config):
     assert not found.round_trip
     assert any("lossy" in line for line in lines([text]))
     assert any("bytes per token‡" in line for line in lines([text]))
-    assert json.loads(token_view.as_json([text]))["texts"][0]["tokenizers"][0]["decoded"] == found.back
+    [row] = json.loads(token_view.as_json([text]))["texts"][0]["tokenizers"]
+    assert (row["decoded"], row["round_trip"]) == (found.back, "lossy")
+
+
+def test_the_round_trip_is_that_of_cost(tmp_path):
+    path = tmp_path / "nfc.tokenizer.json"
+    trained = tokbench.train("huggingface:byte_bpe", ["née"], 300, normalizer=["nfc"])
+    trained.save(path)
+    text = tmp_path / "a.txt"
+    asked = ["-t", f"huggingface:{path}", "-t", "utf8_bytes", "--json"]
+    for content, expected in (("née", ["exact", "exact"]), ("ne\u0301e", ["equal up to NFC", "exact"])):
+        text.write_text(content, encoding="utf-8")
+        [shown] = json.loads(CliRunner().invoke(command, ["show", "-f", str(text), *asked]).stdout)["texts"]
+        costs = json.loads(CliRunner().invoke(command, ["cost", str(text), *asked]).stdout)["tokenizers"]
+        assert [row["round_trip"] for row in shown["tokenizers"]] == expected
+        assert {row["tokenizer"]: row["round_trip"] for row in costs} == {
+            row["tokenizer"]: row["round_trip"] for row in shown["tokenizers"]
+        }
 
 
 @pytest.mark.slow

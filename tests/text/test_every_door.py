@@ -187,10 +187,20 @@ def grouped(path):
     return sum(len(text.encode()) for texts in texts_by_group(str(path)).values() for text in texts)
 
 
+def whole(path):
+    """The documents that ``cost --budget`` and ``adapt`` read."""
+    return sum(len(text.encode()) for texts in texts_by_group(str(path), "file").values() for text in texts)
+
+
 DOORS = {
     "cost": cost, "show": shown, "count": counted, "total": estimated, "run": run, "train": trained, "pin": pinned, "new": grouped,
+    "whole": whole,
 }  # fmt: skip
-LINES = {"new": {name for name in ODD if ".txt" in name or name == "de.py"}, "train": {"newlines.txt"}}
+LINES = {
+    "new": {name for name in ODD if ".txt" in name or name == "de.py"},
+    "train": {"newlines.txt"},
+    "whole": {"newlines.txt"},
+}
 """Doors whose documents of these files are lines."""
 
 

@@ -11,17 +11,25 @@ from typing import Any, Final, NamedTuple
 import click
 
 from tokbench.foundation.errors import InputError, Problem
-from tokbench.terminal.options import common_options, model_option, say
+from tokbench.terminal.options import STDIN, common_options, model_option, say, split_names
 
 _DEFAULT: Final = "gpt-4o, llama-3, gemma-3, qwen-3"
+_WHOLE: Final = 100
+"""Percent."""
 
 
 def _weights(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> dict[str, float]:
-    shares = (text.rpartition("=") for text in given)
+    shares = [text.rpartition("=") for text in given]
     try:
-        return {name: float(share.removesuffix("%")) for name, _, share in shares}
+        weights = {name: float(share.removesuffix("%")) for name, _, share in shares}
     except ValueError as error:
         raise click.BadParameter("write it as NAME=PERCENT, such as code=25") from error
+    total = sum(weights.values())
+    if not all(0 <= share <= _WHOLE for share in weights.values()) or total > _WHOLE:
+        raise click.BadParameter(f"weights are percent, and these sum to {total:g}; give 100 at most, none below 0")
+    if len(weights) < len(shares):
+        raise click.BadParameter("a name has two weights; give one")
+    return weights
 
 
 @click.command()
@@ -39,7 +47,11 @@ def _weights(_context: click.Context, _option: click.Parameter, given: Sequence[
     help="The question of TEXTS: which tokenizer, how large a vocabulary [default], what languages cost, or code.",
 )
 @click.option(
-    "-t", "--tokenizer", "tokenizers", multiple=True, metavar="NAME", help=f"Tokenizers [default: {_DEFAULT}]."
+    *("-t", "--tokenizer", "tokenizers"),
+    multiple=True,
+    metavar="NAMES",
+    callback=split_names,
+    help=f"Tokenizers, with commas between them [default: {_DEFAULT}].",
 )
 @click.option(
     "--weight",
@@ -68,7 +80,8 @@ def new(
     from tokbench.config.suites import find_suite, shipped_suites
     from tokbench.foundation.files import write_atomically
 
-    if what in shipped_suites() or not (Path(what).exists() or any(sign in what for sign in "*?[")):
+    is_texts = what == STDIN or Path(what).exists() or any(sign in what for sign in "*?[")
+    if what in shipped_suites() or not is_texts:
         if purpose or tokenizers or weights or model:
             raise click.UsageError("--for, --tokenizer, --weight and --model are for your own texts, not for a suite")
         suite = find_suite(what)
@@ -78,8 +91,8 @@ def new(
         if (weights or model) and purpose != "size":
             raise click.UsageError(f"--weight and --model are for --for size, and not for --for {purpose}")
         path = output or Path(f"{purpose}.yaml")
-        names = [name.strip() for given in tokenizers or [_DEFAULT] for name in given.split(",")]
-        written = _configuration(what, path, NewFiles(purpose, names, weights, model))
+        wanted = NewFiles(purpose, tokenizers or _DEFAULT.split(", "), weights, model)
+        written = _configuration(what, path, wanted)
         text, said = written.encode(), _outlook(written, path)
     same = path.is_file() and path.read_bytes() == text
     if not same and os.path.lexists(path):

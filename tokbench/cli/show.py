@@ -41,7 +41,8 @@ class _Tokenizers(NamedTuple):
 )
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @tokenizer_options(
-    f"A tokenizer of the configuration, or {TOKENIZER}. May be given several times [default: all of the configuration]."
+    f"A tokenizer of the configuration, or {TOKENIZER}; several have commas between them [default: all of the "
+    "configuration]."
 )
 @click.option(
     "-f",
@@ -120,7 +121,7 @@ def _write_exactly(wanted: int, text: str, template: str, of: _Tokenizers, *, as
 
     if template:
         check_template(template)
-    with session(of.names, of.config, n_bytes=len(text.encode())) as ready:
+    with session(of.names, of.config, n_bytes=len(text.encode()), named=True) as ready:
         if len(ready.names) > 1 and not as_json:
             raise click.UsageError("--exactly writes the text of one tokenizer: give one -t, or --json")
         made = {name: ready.ask(ExactText(wanted, text, template, name), names=[name])[name] for name in ready.names}

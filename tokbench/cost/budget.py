@@ -45,10 +45,11 @@ def fit_budget(
 ) -> tuple[GroupBudget, ...]:
     """Return how many tokens a chunk may have to fit into so many tokens of the tokenizer with a limit.
 
-    The documents of a group are joined by line ends and cut into the longest chunks that fit, with up to three tokens
-    between two of them. If chunks of the same text are alike in distribution, the r-th shortest is safe: with 95 %
-    confidence, at most 5 % (0.1 %) of the chunks of this length overflow. r is from the binomial distribution, so
-    nothing else is assumed; 59 (2,995) chunks are the fewest that allow it. Each group has its own claim.
+    The documents of a group, such as whole files, are joined by line ends and cut into the longest chunks that fit,
+    with up to three tokens between two of them. If chunks of the same text are alike in distribution, the r-th shortest
+    is safe: with 95 % confidence, at most 5 % (0.1 %) of the chunks of this length overflow. r is from the binomial
+    distribution, so nothing else is assumed; 59 (2,995) chunks are the fewest that allow it. Each group has its own
+    claim.
 
     Two bytes are one unit of UTF-16 here, so that 100 units are safe for a limit of 200 bytes:
 
@@ -118,7 +119,7 @@ def show_budget(files: Sequence[str], names: Sequence[str], reference: str, limi
         BackendError: a tokenizer failed.
     """
     texts: dict[str, list[str]] = {}
-    for group, some in (item for where in files for item in texts_by_group(where).items()):
+    for group, some in (item for where in files for item in texts_by_group(where, "file").items()):
         texts.setdefault(group, []).extend(some)
     fit = partial(fit_budget, texts=texts, limit=limit)
     with session([*names, reference]) as ready:
@@ -143,10 +144,8 @@ def _claim(name: str, groups: Sequence[GroupBudget], into: str) -> str:
         return f"No chunk of {group} is sure to fit into {into}: even single tokens of {name} are too long."
     overflow = f"with 95 % confidence, at most 5 % of such chunks of {group} are more than {into}"
     lost = f"\nbut {unknown:.1%} of the tokens of {group} are unknown there: they fit because text is lost"
-    return (
-        f"Make chunks of at most {least:,} tokens of {name}: {overflow} (least of {len(claims)} groups)."
-        f"{lost if unknown else ''}"
-    )
+    among = f" (least of {len(claims)} groups)" if len(claims) > 1 else ""
+    return f"Make chunks of at most {least:,} tokens of {name}: {overflow}{among}.{lost if unknown else ''}"
 
 
 def _cells(one: GroupBudget, limit: int) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tokbench.command import local_names, print_json, print_numbers, say, session
+from tokbench.command import local_names, print_json, print_numbers, say
 from tokbench.cost.chat import ChatCost, Messages, chat_cost, read_conversations
 from tokbench.foundation.failures import Failure
 from tokbench.segmentation.conversations import check_template
+from tokbench.terminal.session import session
 from tokbench.tokenizers.contract import Tokenizer
 
 
@@ -30,7 +31,7 @@ def count_chats(files: Sequence[str], names: Sequence[str], template: str, *, as
     if template:
         check_template(template)
     conversations = read_conversations(files)
-    with session(names or local_names()) as ready:
+    with session(names or local_names(), named=bool(names)) as ready:
         answers = {name: ready.ask(_Count(name, conversations, template), names=[name])[name] for name in ready.names}
     failed = {name: answer.reason for name, answer in answers.items() if isinstance(answer, Failure)}
     counted = {name: answer for name, answer in answers.items() if not isinstance(answer, Failure)}

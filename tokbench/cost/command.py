@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tokbench.engine.workers.one_thread import use_one_thread
-from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say
+from tokbench.terminal.options import TOKENIZER, common_options, examples, json_option, print_json, say, split_names
 
 if TYPE_CHECKING:
     from tokbench.cost.text_cost import CostTable, TextCost
@@ -53,6 +53,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str | None)
     *("-t", "--tokenizers", "names"),
     multiple=True,
     metavar="NAMES",
+    callback=split_names,
     help=f"Tokenizers, with commas between them: each {TOKENIZER}. May be repeated [default: all published names that "
     "are installed].",
 )
@@ -104,7 +105,7 @@ def cost(
     from tokbench.engine.workers.executor import default_workers
     from tokbench.registry.plugins import load_registry
 
-    chosen = [name for given in names for name in given.split(",") if name]
+    chosen = list(names)
     _refuse_mixed(click.get_current_context().params)
     if budget:
         from tokbench.cost.budget import show_budget

@@ -199,7 +199,7 @@ def cost_of(
     n_bytes = sum(len(text.encode()) for text in texts)
     with (
         progress_shown("auto" if n_bytes > _LONG else "none") as progress,
-        session(local.usable, n_bytes=n_bytes, workers=workers, progress=progress) as ready,
+        session(local.usable, n_bytes=n_bytes, workers=workers, progress=progress, named=bool(names)) as ready,
     ):
         answers = ready.ask(partial(count_tokens, texts=texts, ends=ends))
     costs = [

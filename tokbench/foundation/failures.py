@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _LONGEST_TRACEBACK: Final = 20_000
 
+LOADING: Final = "loading"
+"""The activity of loading a tokenizer."""
+
 
 class Failure(NamedTuple):
     """The reason why a step has no result."""
@@ -32,6 +35,13 @@ class Failure(NamedTuple):
     """Whether the exception is not one of tokbench, so that its words do not say what was done."""
     no_ids: bool = False
     """Whether the tokenizer only counts tokens: the step does not apply."""
+    loading: bool = False
+    """Whether it was raised while a tokenizer was loaded."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the input is bad: a tokenizer cannot be loaded, or tokbench or a backend refuses what was asked."""
+        return self.loading or (bool(self.traceback) and not self.foreign)
 
     def during(self, activity: str) -> Failure:
         """Prefix the activity, unless the words of tokbench or a backend say it.
@@ -68,12 +78,14 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
 
 def failure_of(error: BaseException, what: str = "") -> Failure:
     """Return the failure of a step that raised, as :func:`attempt` does."""
+    loading = _activity_of(error).verb == LOADING
     _Now.raised = None  # or the frames that it came through would stay in memory
     parts = ("" if isinstance(error, NotWritten) else what, _named(error), one_line(error))  # it names its file
     reason = ": ".join(part for part in parts if part)
     if isinstance(error, NoIds):
         return Failure(str(error), no_ids=True)
-    return Failure(reason, traceback=_traceback(error), foreign=not isinstance(error, TokbenchError))
+    foreign = not isinstance(error, TokbenchError)
+    return Failure(reason, traceback=_traceback(error), foreign=foreign, loading=loading)
 
 
 class PluginError(TokbenchError):
@@ -177,8 +189,12 @@ def set_heartbeat(verb: str, *, tokenizer: str | None = None, place: str | None 
 
 def set_ended(how: str, error: BaseException | None = None) -> None:
     """Say how this process ends itself; the activity becomes the exception's."""
-    now = _Now.raised_in if error is not None and error is _Now.raised else _Now.heartbeat
-    _set(*now[:3], how)
+    _set(*_activity_of(error)[:3], how)
+
+
+def _activity_of(error: BaseException | None) -> Heartbeat:
+    """Return the innermost activity that an exception left; without one that of now."""
+    return _Now.raised_in if error is not None and error is _Now.raised else _Now.heartbeat
 
 
 def _set(*parts: str) -> None:

@@ -42,4 +42,4 @@ def load(tokenizer: Any, /, **options: Any) -> Tokenizer:
         raise InputError(f"backend {backend!r} cannot be loaded, only trained")
     if absent := missing(spec):
         raise BackendUnavailable(absent)
-    return spec.load(validate_options(spec.load_options, given, f"tokbench.load({name!r})"))
+    return spec.load(validate_options(spec.load_options, given, name))

@@ -76,6 +76,8 @@ class SegmentationView:
     @property
     def round_trip(self) -> RoundTrip:
         line, text = self.segmentation, self.text.text
+        if line.reason and not (line.ids or line.round_trip):
+            return RoundTrip.UNKNOWN
         lost = LostText(0, 0) if line.round_trip else lost_text(text, line.back)
         return Loss(line.round_trip, lost.characters / (len(text) or 1), lost.edits / (len(text) or 1)).round_trip()
 
@@ -195,7 +197,7 @@ def _json_of(text: SegmentedText) -> dict[str, object]:
         "tokenizers": [
             {
                 "tokenizer": line.tokenizer,
-                "round_trip": line.round_trip,
+                "round_trip": SegmentationView(text, line).round_trip.value,
                 "decoded": text.text if line.round_trip else line.back or None,
                 "reason": line.reason,
                 "tokens": [_token(token) for token in line.tokens(text.text)],

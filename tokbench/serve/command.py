@@ -12,7 +12,7 @@ from tokbench.terminal.options import common_options, examples, say, tokenizer_o
 @click.command(epilog=examples("tokbench serve", "tokbench serve -t gpt-4o -t tokenizer.json"))
 @click.option("--port", default=8420, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@tokenizer_options("A tokenizer that the page shows at first, as for 'tokbench show'; may be repeated.")
+@tokenizer_options("Tokenizers that the page shows at first, as for 'tokbench show', with commas between them.")
 @click.option("--no-store", is_flag=True, help="Train again: read nothing from the cache, and keep nothing.")
 @common_options
 def serve(

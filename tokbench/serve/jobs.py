@@ -20,10 +20,11 @@ from tokbench.foundation.visible_text import visible
 from tokbench.inspect.tokens import TokenKind, TokenListing, kind_of, list_tokens
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.measuring.job import Job
+from tokbench.measuring.round_trip import Loss
 from tokbench.report.escaping import cut
 from tokbench.segmentation.chat_templates import PromptPart, Stretch
 from tokbench.segmentation.chat_templates import stretches as stretches_of
-from tokbench.segmentation.segment import MergeSteps, own_bytes
+from tokbench.segmentation.segment import MergeSteps, own_bytes, text_sums
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import EncodesWithSpecial, HasDummyPrefix, HasSpecialTokens, Tokenizer
 
@@ -69,8 +70,8 @@ class CutPrompt(PageJob):
 
     The answer has ``ids``; ``lengths``, the bytes of the prompt per token, or, if the tokens cannot be aligned,
     ``pieces``, the bytes of each id in hexadecimal; ``special``, the places of special tokens; ``missing``, the control
-    tokens that are spelled as text; ``round_trip`` and ``back``, the decoded text if it differs; ``seconds``; and
-    ``alone``, the tokens of the message by itself, or ``null``.
+    tokens that are spelled as text; ``round_trip``, such as ``exact``, and ``ranked`` by the rule of loss; ``back``,
+    the decoded text if it differs; ``seconds``; and ``alone``, the tokens of the message by itself, or ``null``.
     """
 
     parts: tuple[PromptPart, ...]
@@ -94,7 +95,7 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
     >>> import tokbench
     >>> answer = cut_prompt(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), [PromptPart("né")], special=False)
     >>> answer["ids"], answer["lengths"], answer["round_trip"]
-    ([110, 195, 169], [1, 1, 1], True)
+    ([110, 195, 169], [1, 1, 1], 'exact')
     """
     began = time.perf_counter()
     tokenizer = loaded.tokenizer
@@ -106,13 +107,15 @@ def cut_prompt(loaded: LoadedTokenizer, parts: Sequence[PromptPart], *, special:
     check_encoded(arrays, len(texts), vocab_size_of(tokenizer))
     documents = [Document(text, "page", str(k), "page") for k, text in enumerate(texts)]
     shard = EncodedShard(loaded, Shard("page", "page", 0, documents, by_key=False), arrays)
+    round_trip = Loss.of(text_sums(shard)).round_trip()
     ids, ends, marked = _without_prefixes(tokenizer, stretches) or _laid(stretches, shard)
     answer: dict[str, object] = {
         "ids": ids,
         "lengths": np.diff(ends, prepend=0).tolist() if len(ends) == len(ids) else [],
         "special": marked,
         "missing": missing,
-        "round_trip": bool(shard.exact.all()),
+        "round_trip": round_trip.value,
+        "ranked": round_trip.ranked,
         "back": "" if shard.exact.all() else cut(visible("".join(shard.decoded)), _LONGEST_BACK),
         "seconds": round(time.perf_counter() - began, 4),
     }

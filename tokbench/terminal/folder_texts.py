@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.corpus import Corpus
-from tokbench.corpus.languages import is_language
+from tokbench.corpus.languages import find_language, is_language
 from tokbench.corpus.programs import programming_language
 from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.report.number_format import byte_size
+from tokbench.text.cuts import Cut
 from tokbench.text.faults import readable_name
 from tokbench.text.find import ONE_GROUP, FoundTexts, file_groups, find_texts, no_text, parts_that_name, template_of
 from tokbench.text.formats import Format, ending_of
@@ -150,13 +151,17 @@ def documents_of_code(files: int, holdout: float) -> str:
 
 
 def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> dict[str, FolderCorpus]:
-    """Return corpora with their shares of the text, in percent; a group with a share becomes its own corpus."""
+    """Return corpora with their shares of the text, in percent; a group with a share becomes its own corpus.
+
+    A language may be called by its code or its name.
+    """
     parted = dict(corpora)
+    able = {group: place for place, x in parted.items() if x.source in {"text", "conllu"} for group in x.groups}
+    called = {name: _called(name, [*corpora, *able]) for name in given}
+    if len(set(called.values())) < len(called):
+        raise InputError(f"--weight: {', '.join(called)}: two of these are one language; give it one weight")
+    given = {called[name]: share for name, share in given.items()}
     for name in (name for name in given if name not in corpora):
-        able = {group: place for place, x in parted.items() if x.source in {"text", "conllu"} for group in x.groups}
-        if name not in able:
-            near = did_you_mean(name, [*parted, *able])
-            raise InputError(f"--weight: no corpus or group is called {name!r}; {near}")
         whole = parted[able[name]]
         for place, groups in ((able[name], whole.groups.keys() - {name}), (name, {name})):
             own = {group: paths for group, paths in whole.groups.items() if group in groups}
@@ -164,6 +169,22 @@ def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> di
     parted = {name: corpus for name, corpus in parted.items() if corpus.groups}
     even = max(0.0, 100 - sum(given.values())) / max(len(parted.keys() - given.keys()), 1)
     return {name: corpus._replace(weight=round(given.get(name, even), 2)) for name, corpus in parted.items()}
+
+
+def _called(name: str, known: Sequence[str]) -> str:
+    """Return the corpus or group that a user means; an InputError if there is none, or more than one."""
+    if name in known:
+        return name
+    language = find_language(name) if is_language(name) else None
+    alike = [each for each in known if language and is_language(each) and _name_of(each) == language.name]
+    if len(set(alike)) == 1:
+        return alike[0]
+    raise InputError(f"--weight: no corpus or group is called {name!r}; {did_you_mean(name, known)}")
+
+
+def _name_of(group: str) -> str:
+    language = find_language(group)
+    return language.name if language else ""
 
 
 def measurable(corpora: Mapping[str, FolderCorpus], texts: Texts, holdout: float) -> dict[str, FolderCorpus]:
@@ -190,8 +211,13 @@ def _parts(corpus: FolderCorpus, texts: Texts, holdout: float) -> bool:
     return any(part != first for part in parts)
 
 
-def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> GivenOptions:
-    """Return the keys of a corpus in a configuration; paths start from the folder ``base``."""
+def entry(
+    corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float, document: Cut | None = None
+) -> GivenOptions:
+    """Return the keys of a corpus in a configuration; paths start from the folder ``base``.
+
+    ``document`` is what a document of text is; by default a line, and of code a file or a paragraph.
+    """
     files = {path for paths in corpus.groups.values() for path in paths}
     keys: GivenOptions = {**corpus.keys, "endings": sorted(set(map(ending_of, files)))}
 
@@ -200,7 +226,7 @@ def entry(corpus: FolderCorpus, texts: Texts, base: Path, *, holdout: float) -> 
 
     if corpus.source == "text":
         keys = min(keys, {**keys, "groups": list(corpus.groups)}, key=lambda keys: len(others(keys)))
-        keys["document"] = _document(files, holdout) if corpus.is_code else "line"
+        keys["document"] = document or (_document(files, holdout) if corpus.is_code else "line")
     if left := others(keys):
         keys["leave_out"] = [glob.escape(path.relative_to(texts.found.root).as_posix()) for path in left]
     if "://" not in keys["path"]:

@@ -122,6 +122,16 @@ def page_option(what: str) -> Callable[[F], F]:
     )
 
 
+def split_names(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of tokenizers that are given, with commas between them; a file's name may have one.
+
+    >>> split_names(None, None, ("gpt-4o, llama-3", "gpt-2"))
+    ('gpt-4o', 'llama-3', 'gpt-2')
+    """
+    names = (name.strip() for part in given for name in ([part] if os.path.lexists(part) else part.split(",")))
+    return tuple(filter(None, names))
+
+
 def tokenizer_options(what: str) -> Callable[[F], F]:
     """Return ``-t NAME`` and ``-c CONFIG``; ``what`` is for the help."""
 
@@ -129,7 +139,9 @@ def tokenizer_options(what: str) -> Callable[[F], F]:
         command = click.option(
             "-c", "--config", type=click.Path(path_type=Path), help="A configuration, or the name of a suite."
         )(command)
-        return click.option("-t", "--tokenizer", "names", multiple=True, metavar="NAME", help=what)(command)
+        return click.option(
+            "-t", "--tokenizer", "names", multiple=True, metavar="NAMES", callback=split_names, help=what
+        )(command)
 
     return add
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 from tokbench.config.model import Limits
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.foundation.errors import BackendError, InputError, TokbenchError
+from tokbench.foundation.errors import BackendError, InputError, Problem, TokbenchError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.store import Store
@@ -43,6 +43,8 @@ class TokenizerSession(NamedTuple):
     names: list[str]
     """The tokenizers, in the order of the user; a configuration may make several of one."""
     pool: WorkerPool
+    named: bool = False
+    """Whether the user named them, so that one that cannot be loaded is bad input, and no failure."""
 
     def ask(
         self,
@@ -58,6 +60,9 @@ class TokenizerSession(NamedTuple):
             verb: what is done, for messages such as ``the process crashed while encoding the texts``.
             texts: what the step reads, which is sent in batches; of one tokenizer only if it can be read once.
             names: some of the tokenizers; empty for all.
+
+        Raises:
+            InputError: the user named tokenizers that cannot be loaded.
         """
         kind = TokenizerJob if texts is None else _JobOnTexts
         asked = names or self.names
@@ -68,6 +73,16 @@ class TokenizerSession(NamedTuple):
             answers[job.loads[0]] = answer.failure if isinstance(answer, WorkerDied) else cast("T | Failure", answer)
             if texts is None:
                 self.pool.progress(verb, len(answers), len(asked))
+        bad = {
+            name: answer
+            for name, answer in answers.items()
+            if self.named and isinstance(answer, Failure) and answer.loading
+        }
+        if bad:
+            alone = len(self.names) == 1
+            error = InputError([Problem("" if alone else name, each.reason) for name, each in bad.items()])
+            error.add_note("\n".join(each.traceback for each in bad.values()))
+            raise error
         return {name: answers[name] for name in asked}
 
     def together(self, step: Callable[..., T], names: Sequence[str], verb: str = "encoding") -> T:
@@ -80,8 +95,7 @@ class TokenizerSession(NamedTuple):
         answer = self.pool.ask(TokenizerJob(tuple(names), verb, "the texts", step))
         failure = answer.failure if isinstance(answer, WorkerDied) else answer
         if isinstance(failure, Failure):
-            known = failure.traceback and not failure.foreign
-            error: TokbenchError = InputError(failure.reason) if known else BackendError(failure.reason)
+            error: TokbenchError = (InputError if failure.refused else BackendError)(failure.reason)
             error.add_note(failure.traceback)
             raise error
         return cast("T", answer)
@@ -98,6 +112,7 @@ def session(
     store: Store | None = None,
     progress: Progress = silent,
     options: Mapping[str, Any] | None = None,
+    named: bool = False,
 ) -> Iterator[TokenizerSession]:
     """Yield a session with the tokenizers of some names, which are loaded when they are first asked.
 
@@ -110,6 +125,7 @@ def session(
         store: the store of trainings.
         progress: called with the steps of trainings, and of what is asked.
         options: further ones of each tokenizer, if there can be no configuration.
+        named: whether one that cannot be loaded is bad input, as the user named it, and no failure like others.
 
     Raises:
         InputError: with all names that are not known or cannot be had here.
@@ -119,7 +135,7 @@ def session(
     ...     ready.ask(attrgetter("vocab_size"))
     {'utf8_bytes': 256, 'utf16_units': 65536}
     """
-    named = NamedTokenizers(names, config, prefer, options)
-    limits = named.limits or (Limits() if n_bytes is None else brief_limits(n_bytes))
+    tokenizers = NamedTokenizers(names, config, prefer, options)
+    limits = tokenizers.limits or (Limits() if n_bytes is None else brief_limits(n_bytes))
     with Executor(workers).pool(limits, progress) as pool:
-        yield TokenizerSession(named.open(pool, store), pool)
+        yield TokenizerSession(tokenizers.open(pool, store), pool, named)

@@ -144,6 +144,8 @@ def find_files(pattern: Path | str, get: str = "", faults: Faults | None = None)
     for path in filter(Path.is_file, matching):
         taken.setdefault(os.path.realpath(path), path)
     others = [path for path in matching if not path.is_file() and (path == pattern or not path.is_dir())]
+    if not taken and pattern.name == STDIN.name:
+        raise InputError("'-' is standard input, and this is read more than once; write it to a file: cat >texts.txt")
     if not taken:
         start = "a relative path starts at the configuration file, or without one at the current folder"
         advice = f"get the files with: {get}" if get else start

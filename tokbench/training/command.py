@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.foundation.display import Log
     from tokbench.measuring.round_trip import RoundTrip
+    from tokbench.text.cuts import Cut
     from tokbench.tokenizers.options import GivenOptions
     from tokbench.training.train import TrainedTokenizer
 
@@ -158,7 +160,7 @@ def _from_options(
     vocab_size: int | None,
     options: Sequence[str],
     special_tokens: Sequence[str],
-    document: str | None,
+    document: Cut | None,
     holdout: float,
     name: str,
 ) -> Config:
@@ -178,10 +180,8 @@ def _from_options(
         texts = read_texts(text, complete=True)
         for line in texts.found.notes():
             say(line, err=True)
-        corpora = {name: entry(corpus, texts, Path(), holdout=holdout) for name, corpus in corpora_of(texts).items()}
-        for keys in corpora.values():
-            if document and "document" in keys:
-                keys["document"] = document
+        cut = partial(entry, texts=texts, base=Path(), holdout=holdout, document=document)
+        corpora = {name: cut(corpus) for name, corpus in corpora_of(texts).items()}
     training: GivenOptions = {"corpus": [*corpora], "vocab_size": vocab_size}
     whole = {
         "schema": "tokbench/1",

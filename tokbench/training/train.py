@@ -129,8 +129,11 @@ def train(
 def _choose(run: Run, only: Sequence[str]) -> list[RunTokenizer]:
     tokenizers = run.plan.tokenizers
     known = [tokenizer.name for tokenizer in tokenizers]
-    unknown = [name for name in only if name not in known]
-    wrong = [Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}") for name in unknown]
+    wrong = [
+        Problem(f"--only {name}", f"no training is called {name!r}; {did_you_mean(name, known)}")
+        for name in only
+        if name not in known
+    ]
     if wrong or not tokenizers:
         raise InputError(wrong or [Problem(str(run.plan.config.path), "nothing to train: no tokenizer has 'train'")])
     return [tokenizer for tokenizer in tokenizers if not only or tokenizer.name in only]

@@ -11,7 +11,6 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.command import texts_by_group
 from tokbench.foundation.errors import InputError
-from tokbench.foundation.failures import Failure
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_trainers.adaptation.job import Adaptation, adapt_to_texts
 
@@ -30,7 +29,7 @@ def base(tmp_path):
 
 
 def adapted(base, folder, **given):
-    texts = texts_by_group(str(base.parent / "texts" / "*.txt"), "file")["texts"]
+    [texts] = texts_by_group(str(base.parent / "texts" / "*.txt"), "file").values()
     return adapt_to_texts(f"tokbench_bpe:{base}", texts, folder, Adaptation(**{"add": 8, "remove": None, **given}))
 
 
@@ -66,11 +65,11 @@ def test_every_fifth_document_is_held_out(base, tmp_path):
 
 
 def test_what_cannot_be_adapted(base, tmp_path):
-    found = adapt_to_texts("utf8_bytes", [TEXT], tmp_path / "out", Adaptation(1, 0))
-    assert "cannot be adapted" in found.reason
-    found = adapted(base, tmp_path / "out", formats=["hugingface"])
-    assert isinstance(found, Failure)
-    assert "did you mean 'huggingface'?" in found.reason
+    with pytest.raises(InputError, match=r"^utf8_bytes cannot be adapted"):
+        adapt_to_texts("utf8_bytes", [TEXT], tmp_path / "out", Adaptation(1, 0))
+    with pytest.raises(InputError, match="did you mean 'huggingface'"):
+        adapted(base, tmp_path / "out", formats=["hugingface"])
+    assert not (tmp_path / "out").exists()
     arguments = ["adapt", "utf8_bytes", "--text", str(tmp_path / "x*"), "-o", str(tmp_path / "out"), "--log", "none"]
     refused = CliRunner().invoke(command, arguments)
     assert isinstance(refused.exception, InputError)
@@ -84,6 +83,9 @@ def test_the_command(base, tmp_path):
     assert outcome.exit_code == 0, outcome.output
     assert "no pair is left" in outcome.output
     assert outcome.output.count("written: ") == 3
+    assert "; --document line" in outcome.output
+    held = CliRunner().invoke(command, [*arguments, "--document", "line", "-o", str(tmp_path / "out")])
+    assert "held out, as" not in held.output
     refused = CliRunner().invoke(command, [*arguments, "--remove", "all"])
     assert refused.exit_code == 2
     assert "'all'" in refused.output

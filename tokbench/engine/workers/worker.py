@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
-from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
+from tokbench.foundation.failures import HEARTBEAT_BYTES, LOADING, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.measuring.family import MetricFamily
@@ -129,7 +129,7 @@ class WorkerContext:
         """Return a tokenizer of the run, with what is computed about it once."""
         if name not in self._tokenizers:
             recipe = self.recipes[name]
-            with doing("loading", tokenizer=name, place=""):
+            with doing(LOADING, tokenizer=name, place=""):
                 return self.keep(name, self.load(recipe))
         return self._tokenizers[name]
 

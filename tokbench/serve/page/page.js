@@ -149,8 +149,7 @@ function bar(share) {
 function remarksOf(answer) {
   if (answer.reason !== undefined) return [answer.reason];
   const found = [];
-  if (answer.back) found.push(`No exact round trip: the text decodes to ${answer.back}`);
-  else if (!answer.round_trip) found.push("No exact round trip: the text decodes to nothing.");
+  if (answer.round_trip !== "exact") found.push(`${answer.round_trip}: the text decodes to ${answer.back || "nothing"}`);
   if (answer.ids.length && !answer.lengths.length) found.push("Its tokens cannot be aligned with the text: they are shown as they decode.");
   if (answer.missing.length) found.push(`It has no special token ${answer.missing.join(", ")}: spelled as ordinary text here.`);
   return found;
@@ -174,7 +173,7 @@ function redraw(bytes) {
   const sizes = { bytes: bytes.length, chars };
   const good = columns.filter((each) => each.segmentation);
   const most = Math.max(0, ...good.map((each) => each.answer.ids.length));
-  const fewest = Math.min(...good.filter((each) => each.answer.round_trip).map((each) => each.answer.ids.length));
+  const fewest = Math.min(...good.filter((each) => each.answer.ranked).map((each) => each.answer.ids.length));
   const { ids } = state();
   columns.forEach((each) => each.draw(sizes, most, Number.isFinite(fewest) && columns.length > 1 ? fewest : 0, ids));
   $("facts").textContent = `${count(sizes.bytes)} bytes, ${count(sizes.chars)} characters`;

@@ -20,7 +20,9 @@ from tokbench.engine.check import check, worker_pool
 from tokbench.engine.prepare import train_all
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
 from tokbench.measuring.job import TokenizerJob
-from tokbench.plugin import Failure, Progress
+from tokbench.plugin import Failure, InputError, Problem, Progress, did_you_mean
+from tokbench.registry.plugins import load_registry
+from tokbench.registry.tokenizer_names import Grammar
 from tokbench_identity.kit import shipped_names
 from tokbench_identity.pins.encode import PlacedText, pin_texts, vocabulary_of
 from tokbench_identity.pins.lock import Lock, PinnedCorpus, PinnedText, PinnedTokenizer, place_of
@@ -74,6 +76,13 @@ def _of_tokenizer(given: Path) -> dict[str, Any]:
     name = str(given.absolute()) if given.exists() else str(given)
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         name = f"hf:{name}"
+    try:
+        Grammar(load_registry()).resolve(name)
+    except InputError as error:
+        hint = did_you_mean(name, shipped_suites())
+        if hint.endswith("?") and not str(error).endswith("?"):
+            raise InputError(f"no tokenizer and no suite is called {name!r}; {hint}") from error
+        raise
     kit = {"source": "kit", "of": name} if name in shipped_names() else {"source": "kit"}
     called = re.sub(r"[^\w.-]+", "-", given.stem if given.exists() else str(given))
     return {
@@ -83,6 +92,12 @@ def _of_tokenizer(given: Path) -> dict[str, Any]:
         "tokenizers": {called: name},
         "metrics": ["compression"],
     }
+
+
+def _of_named(given: Path, message: str) -> Problem:
+    """Return a problem of a configuration in words for whoever named a tokenizer, as other commands have it."""
+    loading = re.fullmatch(r"tokenizer '.*?' \(backend \w+\): (.*)", message)
+    return Problem("", loading[1]) if loading else Problem(str(given), message)
 
 
 @dataclass
@@ -180,8 +195,14 @@ def pin(request: Request, folder: Path, progress: Progress, store: Store | None 
     Raises:
         InputError: something is wrong with the configuration.
     """
-    with opened(request.read(), progress, store) as run:
-        tokenizers = run.tokenizers()
+    config = request.read()
+    try:
+        with opened(config, progress, store) as run:
+            tokenizers = run.tokenizers()
+    except InputError as error:
+        if is_tokenizer(request.config):  # the user has not seen the configuration that was made of it
+            raise InputError([_of_named(request.config, each.message) for each in error.problems]) from error
+        raise
     lock = Lock(
         configuration=_from_folder(request.config, folder),
         python=platform.python_version(),

@@ -10,7 +10,7 @@ import click
 from tokbench.command import common_options, examples, log_option, say
 
 if TYPE_CHECKING:
-    from tokbench.command import Log
+    from tokbench.command import Cut, Log
     from tokbench_trainers.adaptation.job import AdaptedTokenizer
 
 _UNUSED: Final = "unused"
@@ -32,8 +32,14 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
     )
 )
 @click.argument("tokenizer")
-@click.option("--text", required=True, metavar="PATH", help="Text files, a path or a glob pattern.")
-@click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="file", show_default=True)
+@click.option("--text", required=True, metavar="PATH", help="Texts: a file, a folder or a glob pattern.")
+@click.option(
+    "--document",
+    type=click.Choice(["file", "line", "paragraph"]),
+    default="file",
+    show_default=True,
+    help="What one document of text is; of rows each is one.",
+)
 @click.option("--add", type=click.IntRange(0), default=1000, show_default=True, help="Tokens to add.")
 @click.option(
     "--remove",
@@ -58,7 +64,7 @@ def _removed(_context: click.Context, _option: click.Parameter, value: str) -> i
 def adapt(
     tokenizer: str,
     text: str,
-    document: str,
+    document: Cut,
     add: int,
     remove: int | None,
     formats: tuple[str, ...],
@@ -71,7 +77,7 @@ def adapt(
     Every token that stays keeps its id. Every fifth document is held out.
     A map has the ids that each new id was before. A table of every step says what each row of the embedding is worth.
 
-    Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
+    Exit codes: 0 written, 1 adapting failed, 2 bad input, such as a tokenizer that is not byte-level BPE.
     """
     from tokbench import plugin
     from tokbench.command import texts_by_group
@@ -84,6 +90,9 @@ def adapt(
         error.add_note(adapted.traceback)
         raise error
     _print(adapted, add)
+    if not adapted.held_out_bytes:
+        advice = "" if document == "line" else "; --document line makes each line one"
+        say(f"nothing was held out, as the texts have fewer than five documents{advice}")
 
 
 def _print(adapted: AdaptedTokenizer, asked: int) -> None:

@@ -90,13 +90,8 @@ def adapted_tokenizer(
     Raises:
         plugin.InputError: it is not plain byte-level BPE, or has no such format.
     """
-    tokenizer = _in_own_engine(tokenizer)
-    if not isinstance(tokenizer, BPETokenizer) or tokenizer.python_only:
-        raise plugin.InputError("cannot be adapted: it is not plain byte-level BPE; give tokbench_bpe:FILE")
+    tokenizer = _adaptable(tokenizer, "the tokenizer", asked.formats)
     exports = tokenizer.exports
-    if unknown := [form for form in asked.formats if form not in exports]:
-        message = f"cannot be written as {unknown[0]!r}; {plugin.did_you_mean(unknown[0], exports)}"
-        raise plugin.InputError(message)
     texts = list(texts)
     held_out = texts[_FIFTH - 1 :: _FIFTH]
     fitted = [text for number, text in enumerate(texts, 1) if number % _FIFTH]
@@ -152,6 +147,22 @@ def rows_before(added: Iterable[tuple[int, int, int]]) -> dict[int, list[int]]:
     return rows
 
 
+def _adaptable(tokenizer: Any, name: str, formats: Sequence[str]) -> BPETokenizer:
+    """Return a tokenizer in tokbench's engine; an InputError if it cannot be adapted, or written so."""
+    tokenizer = _in_own_engine(tokenizer)
+    if not isinstance(tokenizer, BPETokenizer) or tokenizer.python_only:
+        advice = "take one that is, such as gpt-4o or llama-3, or its tokenizer.json"
+        raise plugin.InputError(f"{name} cannot be adapted: it is not plain byte-level BPE; {advice}")
+    if unknown := [form for form in formats if form not in tokenizer.exports]:
+        hint = plugin.did_you_mean(unknown[0], tokenizer.exports)
+        raise plugin.InputError(f"{name} cannot be written as {unknown[0]!r}; {hint}")
+    return tokenizer
+
+
+def _check(tokenizer: Any, name: str, formats: Sequence[str]) -> None:
+    _adaptable(tokenizer, name, formats)
+
+
 def _in_own_engine(tokenizer: Any) -> Any:
     """Return the tokenizer of a tokenizer.json in tokbench's engine; others as they are."""
     if isinstance(tokenizer, BPETokenizer) or getattr(tokenizer, "file_suffix", "") != ".tokenizer.json":
@@ -174,11 +185,12 @@ def adapt_to_texts(
         log: how progress is shown.
 
     Raises:
-        plugin.InputError: the tokenizer or the texts cannot be had.
+        plugin.InputError: the tokenizer or the texts cannot be had, or it cannot be adapted.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     stem = folder / f"{_UNFIT_FOR_FILES.sub('-', name).strip('-')}-adapted"
     with session([name], prefer=_PREFERRED, log=log) as ready:
+        ready.together(partial(_check, name=name, formats=asked.formats), [name], "loading")
+        folder.mkdir(parents=True, exist_ok=True)
         answer = ready.ask(partial(adapted_tokenizer, asked=asked, stem=stem), "adding tokens", texts)[name]
     if isinstance(answer, plugin.Failure):
         return answer

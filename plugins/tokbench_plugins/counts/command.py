@@ -156,6 +156,7 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
     """
     from tokbench.engine.workers.executor import usable_cores
     from tokbench.text.find import find_texts
+    from tokbench.text.templates import template_given
     from tokbench_plugins.bpe.patterns import resolve_pattern
     from tokbench_plugins.counts.local import Task
     from tokbench_plugins.counts.merge import available_memory
@@ -165,6 +166,7 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
         resolved = resolve_pattern(pattern)
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
+    template_given(given["group"], "--group")
     found = find_texts(texts, complete=True)
     for line in found.notes():
         say(line, err=True)

@@ -21,7 +21,6 @@ import hashlib
 import json
 import os
 import re
-import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -34,7 +33,6 @@ from numpy.typing import NDArray
 
 from tokbench import plugin
 from tokbench.foundation.files import open_regular
-from tokbench.text.rows import value_of
 from tokbench_plugins.bpe.patterns import pattern_name
 
 if TYPE_CHECKING:
@@ -215,20 +213,6 @@ class CountFacts:
         spans = tuple((start, end) for start, end in known.pop("spans", ()))
         facts = cls(**{**known, "sources": tuple(known["sources"]), "groups": tuple(known["groups"]), "spans": spans})
         return replace(facts, left_out=LeftOut(**left_out)) if left_out else facts
-
-
-class _Template(string.Formatter):
-    def get_field(self, name: str, _args: Any, values: Any) -> tuple[Any, str]:
-        return value_of(values, name), name
-
-
-def group_of(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a template with the fields of a row, such as ``{lang}`` or ``{meta.lang}``; raise KeyError without one.
-
-    >>> group_of("{meta.lang}-{n}", {"meta": {"lang": "de"}, "n": 1})
-    'de-1'
-    """
-    return _Template().vformat(template, (), values)
 
 
 def schema() -> pa.Schema:

@@ -128,10 +128,15 @@ def rows_of(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
     Raises:
         InputError: a row cannot be read, is too long, or has no text, with its place.
     """
-    for row in {"jsonl": _json_rows, "csv": _csv_rows, "parquet": _parquet_rows}[reader.form](reader, how):
+    for row in rows_as_they_are(reader, how):
         text = text_of_row(row.values, how, reader.faults, f"{reader.place}:{row.number}".format)
         if text is not None:
             yield TextRow(row.number, row.values, text)
+
+
+def rows_as_they_are(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
+    """Yield the rows of a file without asking for their texts; raise an InputError if one cannot be read."""
+    return {"jsonl": _json_rows, "csv": _csv_rows, "parquet": _parquet_rows}[reader.form](reader, how)
 
 
 def _json_rows(reader: TextReader, _: RowForm) -> Iterator[TextRow]:

@@ -1,5 +1,6 @@
 """Texts of exactly so many tokens, and conversations as they are billed."""
 
+import gzip
 import json
 from functools import cache
 from pathlib import Path
@@ -132,3 +133,43 @@ def test_what_is_no_conversation(chats, text, place):
     with pytest.raises(tokbench.InputError, match=f"^{place}") as caught:
         read_conversations(["a.txt", "c.jsonl"])
     assert json.dumps([{"role": "user", "content": "Hi"}]) in str(caught.value)
+
+
+def test_conversations_are_read_as_rows_are(chats):
+    odd = [{"role": "user", "content": "a\u2028b"}]
+    lines = [json.dumps({"messages": HI, "text": "x"}), json.dumps({"messages": odd}, ensure_ascii=False)]
+    data = "\n".join(lines).encode()
+    forms = {
+        "b.jsonl": b"\xef\xbb\xbf" + data,
+        "crlf.jsonl": data.replace(b"\n", b"\r\n"),
+        "z.jsonl.gz": gzip.compress(data),
+    }
+    for name, form in forms.items():
+        Path(name).write_bytes(form)
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table({"messages": [HI, odd], "id": [1, 2]}), "p.parquet")
+    Path("one.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(HI, indent=1).encode())
+    for name in [*forms, "p.parquet"]:
+        assert [*map(list, read_conversations([name]).conversations)] == [HI, odd], name
+    assert read_conversations(["one.json"]).conversations == [HI]
+
+
+def test_what_is_left_out_is_named(chats):
+    folder = Path("in")
+    folder.mkdir()
+    (folder / "good.jsonl").write_text(json.dumps(HI))
+    (folder / "wide.jsonl").write_bytes(json.dumps(HI).encode("utf-16"))
+    (folder / "prose.txt").write_text("Hello")
+    (folder / "half.jsonl").write_text(json.dumps([{"role": "user", "content": "\ud800"}]))
+    told = output("cost", "in", "--chat", "-t", "utf8_bytes", "--template", "Mistral", "--json")
+    assert json.loads(told.stdout)["conversations"] == 1
+    assert {name for name in ("wide", "prose", "half", "good") if f"{name}." in told.stderr} == {
+        "wide",
+        "prose",
+        "half",
+    }
+    (folder / "good.jsonl").unlink()
+    with pytest.raises(tokbench.InputError, match=r"wide\.jsonl"):
+        read_conversations(["in"])
+    with pytest.raises(tokbench.InputError, match=r"half.jsonl:1: .* lone surrogate"):
+        read_conversations(["in/half.jsonl"])

@@ -28,6 +28,8 @@ tokenizers:
 metrics: [compression]
 """
 
+CHAT = "{% for message in messages %}<s>{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+
 
 def commands(group=command, name="tokbench"):
     """Yield every command with the words that call it."""
@@ -56,10 +58,21 @@ def examples_of(text):
 EXAMPLES = list(dict.fromkeys(line for name, inner in commands() for line in examples_of(help_of(name, inner))))
 
 ELSEWHERE = {
-    *("ate", "run", "serve", "shards", "tokbench cost texts", "tokbench cost texts/mine.txt"),
+    *("ate", "referee", "run", "serve", "shards", "tokbench cost texts", "tokbench cost texts/mine.txt"),
     "tokbench cost chats.jsonl --chat -t gpt-4o,qwen-3",
+    "tokbench conform gpt-4o --cmd ./mine",
 }
-"""What takes long, or does not end: tests of these commands run them."""
+"""What takes long, does not end, or needs a program or the repository: tests of these commands run them."""
+
+FINDINGS = {"audit": {0, 1}, "conform": {0, 1}, "inject": {0, 1, 3}, "inspect": {0, 1}}
+"""The exit codes of commands that tell by them what they found."""
+
+BEFORE = {
+    "pin --check ids.lock": "pin mine.yaml -o ids.lock",
+    "--counts words.counts": "count texts/ -o words.counts",
+    "--counts super.counts": "superwords texts/ --vocab-size 32768 -o super.counts",
+}
+"""By a part of an example, what makes the file that it names."""
 
 
 def small(line):
@@ -83,8 +96,13 @@ def folder(tmp_path_factory):
     (base / "web").mkdir()
     rows = "".join(json.dumps({"lang": "en", "text": line}) + "\n" for line in lines)
     (base / "web" / "a.jsonl.zst").write_bytes(zstandard.compress(rows.encode()))
-    for name in ("monday", "tuesday", "news"):
-        pq.write_table(count_table(lines, 0), base / f"{name}.counts")
+    for number, name in enumerate(("monday", "tuesday", "news")):
+        pq.write_table(count_table(lines, number), base / f"{name}.counts")
+    for model in ("model", "models/mine"):
+        (base / model).mkdir(parents=True)
+        shutil.copy(base / "tokenizer.json", base / model)
+        (base / model / "chat_template.jinja").write_text(CHAT, encoding="utf-8")
+    shutil.copy(base / "model" / "chat_template.jinja", base)
     return base
 
 
@@ -97,11 +115,12 @@ def test_an_example_runs(line, folder, monkeypatch, tmp_path):
     _, name, *words = shlex.split(line)
     if name == "new":  # it writes this very file
         (tmp_path / "mine.yaml").unlink()
-    if "--check" in words:
-        CliRunner().invoke(command, ["pin", "mine.yaml", "-o", "ids.lock"])
+    for part, first in BEFORE.items():
+        if part in line:
+            assert CliRunner().invoke(command, first.split()).exit_code == 0
     done = CliRunner().invoke(command, [name, *words])
-    # 1 where the vocabulary has errors
-    assert done.exit_code in ({0, 1} if name == "inspect" else {0}), done.output
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    assert done.exit_code in FINDINGS.get(name, {0}), done.output
 
 
 @pytest.mark.parametrize("line", EXAMPLES)

@@ -102,7 +102,7 @@ def test_text_that_is_not_utf8(write_config, tmp_path):
         ('{"words": "x"}', "r.jsonl:1: has no field 'text', 'content', 'body' or 'sentence'; it has words"),
         ('{"text": 3}', "r.jsonl:1: field 'text' is not a string"),
         ('{"text": "\\ud800"}', "r.jsonl:1: field 'text' holds a lone surrogate"),
-        ('{"text": "x"}', "r.jsonl:1: no group from '{lang}': 'lang'"),
+        ('{"text": "x"}', "r.jsonl:1: has no field 'lang' for the group '{lang}'"),
     ],
 )
 def test_bad_rows(write_config, tmp_path, row, message):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.corpus.contract import DOCUMENT_LIMIT
-from tokbench.foundation.errors import InputError
-from tokbench.segmentation.conversations import message_text, messages_of, prompt_tokens, template_of
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.segmentation.conversations import message_text, messages_in, messages_of, prompt_tokens, template_of
 from tokbench.tokenizers.contract import Tokenizer
+
+if TYPE_CHECKING:
+    from tokbench.text.cuts import TextReader
+    from tokbench.text.find import FoundTexts
 
 Messages = Sequence[Mapping[str, Any]]
 
+_COLUMN: Final = "messages"
 _EXAMPLE: Final = json.dumps([{"role": "user", "content": "Hi"}])
 
 
@@ -88,27 +93,56 @@ def _turns(tokenizer: Tokenizer, template: str, messages: Messages) -> list[Turn
     return turns
 
 
-def read_conversations(names: Sequence[str]) -> list[Messages]:
-    """Return the conversations of files: one as a JSON array of messages, or one in each line or element.
+class ReadConversations(NamedTuple):
+    """The conversations of files, and what was left out."""
+
+    conversations: list[Messages]
+    found: FoundTexts
+
+
+def read_conversations(names: Sequence[str]) -> ReadConversations:
+    """Read the conversations of files: one as a JSON array of messages, or one in each line or row of a table.
+
+    What is none is left out of a folder.
 
     Raises:
         InputError: there is none, or something else, with its place.
     """
-    from tokbench.text.cuts import reading, shown_name
+    from tokbench.text.cuts import reading
     from tokbench.text.find import find_texts
 
-    conversations: list[Messages] = []
-    for path in find_texts(names).files:
-        with reading(path, most=DOCUMENT_LIMIT) as reader:
-            [whole] = [one.text for one in reader.documents("file")] or [""]
-        if messages := messages_of(whole):
-            conversations.append(messages)
-            continue
-        for number, line in enumerate(whole.splitlines(), 1):
-            messages = messages_of(line)
-            if line.strip() and not messages:
-                raise InputError(f"{shown_name(path)}:{number}: not a conversation; write {_EXAMPLE}")
-            conversations += [messages] if messages else []
-    if not conversations:
+    read = ReadConversations([], find_texts(names))
+    for path in list(read.found.files):
+        try:
+            with reading(path, most=DOCUMENT_LIMIT) as reader:
+                read.conversations.extend(list(_conversations(reader)))
+        except InputError as error:
+            read.found.fault(path, error)
+    if not read.conversations:
+        if read.found.left_out:
+            raise read.found.nothing(", ".join(names))
         raise InputError(f"{', '.join(names)}: no conversation; write {_EXAMPLE} in each line")
-    return conversations
+    return read
+
+
+def _conversations(reader: TextReader) -> Iterator[Messages]:
+    from tokbench.text.rows import RowForm, rows_as_they_are
+
+    if reader.form in {"csv", "parquet"}:
+        rows = rows_as_they_are(reader, RowForm(_COLUMN))
+        found = [(row.number, _messages_of_cell(row.values.get(_COLUMN))) for row in rows]
+    else:
+        lines = list(reader.documents("line"))
+        whole = messages_of("".join(line.text + line.end for line in lines))
+        found = [(1, whole)] if whole else [(one.line, messages_of(one.text)) for one in lines if one.text.strip()]
+    for number, messages in found:
+        where = f"{reader.place}:{number}"
+        if not messages:
+            raise InputError([Problem(where, f"not a conversation; write {_EXAMPLE}")])
+        for message in messages:
+            reader.faults.without_surrogates(message_text(message), lambda: where, "a message")  # noqa: B023
+        yield messages
+
+
+def _messages_of_cell(cell: Any) -> Messages | None:
+    return messages_of(cell) if isinstance(cell, str) else messages_in(cell)

@@ -30,7 +30,9 @@ def count_chats(files: Sequence[str], names: Sequence[str], template: str, *, as
     """
     if template:
         check_template(template)
-    conversations = read_conversations(files)
+    conversations, found = read_conversations(files)
+    for line in found.notes():
+        say(line, err=True)
     with session(names or local_names(), named=bool(names)) as ready:
         answers = {name: ready.ask(_Count(name, conversations, template), names=[name])[name] for name in ready.names}
     failed = {name: answer.reason for name, answer in answers.items() if isinstance(answer, Failure)}

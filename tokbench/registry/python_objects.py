@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,8 @@ from tokbench.registry.tokenizer_names import Resolved
 from tokbench.text.find import template_of
 from tokbench.text.formats import FIELDS
 from tokbench.text.given import check_text, columns_of, refuse_collection
+from tokbench.text.rows import first_field
+from tokbench.text.templates import template_fields, template_given
 from tokbench.tokenizers.options import GivenOptions
 
 T = TypeVar("T")
@@ -110,7 +111,8 @@ def _rows(
     if not columns:
         rows: Iterable[Mapping[str, Any]] = ({text: one} for one in texts)
     else:
-        inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(keys["group"]) if name]
+        fields = template_fields(template_given(keys["group"], f"{place}.group"))
+        inside = [name if name in columns else first_field(name) for name in fields]
         named = [text, keys.get("key"), keys.get("segments"), *(languages or inside)]
         wanted = list(dict.fromkeys(filter(None, named)))
         if lacking := [name for name in wanted if name not in columns]:

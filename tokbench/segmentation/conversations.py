@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.foundation.parsing import TextError, parse_json
 from tokbench.segmentation.chat_templates import CHAT_TEMPLATES, Message, prompt_ids, special_ids_of
 from tokbench.tokenizers.contract import EncodesChat, Tokenizer
 
@@ -54,12 +55,16 @@ def conversation(text: str) -> Conversation:
 
 def messages_of(text: str) -> list[Mapping[str, Any]] | None:
     """Return the messages of a JSON array, or under ``messages`` of an object; ``None`` for anything else."""
-    if not text.lstrip().startswith(("{", "[")):
+    if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
         return None
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
+        return messages_in(parse_json(text))
+    except TextError:
         return None
+
+
+def messages_in(content: Any) -> list[Mapping[str, Any]] | None:
+    """Return the messages of what JSON or a table holds; ``None`` for anything else."""
     messages = content.get("messages") if isinstance(content, dict) else content
     if not isinstance(messages, list) or not messages:
         return None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import string
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +16,10 @@ from tokbench.corpus.languages import did_you_mean_group
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.text.cuts import TextReader, reading
 from tokbench.text.faults import EMPTY, Errors, Faults, readable_name
-from tokbench.text.find import ONE_GROUP, file_groups, find_files, group_names
+from tokbench.text.find import ONE_GROUP, file_groups, find_files
 from tokbench.text.formats import Format
 from tokbench.text.opening import plain_name
+from tokbench.text.templates import FILE_FIELDS, check_template, file_group
 from tokbench.tokenizers.options import FilesPath, Options
 
 
@@ -46,41 +45,15 @@ class FileChoice(Options):
         return taken
 
 
-def check_template(template: str, known: Collection[str] = ()) -> str:
-    """Return the template of a group such as ``{lang}-{meta[source]}``, if it only inserts ``known`` fields, or any.
-
-    Raises:
-        ValueError: a field is unknown, reaches into an object, or is to be converted or padded.
-    """
-    try:
-        parts = list(string.Formatter().parse(template))
-    except ValueError as error:
-        raise ValueError(
-            f"{template!r} has a brace without its partner; write {{{{ or }}}} for a brace itself"
-        ) from error
-    for _, name, form, conversion in parts:
-        if name is None:
-            continue
-        field = re.fullmatch(r"([^.\[\]]+)((?:\[[^.\[\]]+\])*)", name)
-        if form or conversion:
-            message = f"must insert fields as they are: remove what follows : or ! inside {{{name}}}"
-            raise ValueError(f"{template!r} {message}")
-        if not field or (known and (field[1] not in known or field[2])):
-            listed = ", ".join(f"{{{name}}}" for name in known)
-            message = f"may hold {listed} only" if known else "may hold {field} and {field[key]} only"
-            raise ValueError(f"{template!r} {message}, and not {{{name}}}")
-    return template
-
-
 def _of_file_names(template: str) -> str:
-    return check_template(template, list(group_names(Path("a/b.c"))))
+    return check_template(template, FILE_FIELDS)
 
 
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
 """Of all documents of a file, such as ``{stem}``."""
 
 RowGroup = Annotated[str, AfterValidator(check_template)]
-"""Of a row with fields, such as ``{lang}``."""
+"""Of a row with fields, such as ``{lang}`` or ``{meta.lang}``."""
 
 
 class PathOptions(FileChoice):
@@ -123,7 +96,7 @@ class SourceFiles(ABC):
     def _group_of(self) -> dict[Path, str]:
         """The groups of files by the template, or by :func:`file_groups`; in parallel text every file has one."""
         if self._group:
-            return {path: self._group.format_map(group_names(path)) for path in self._paths}
+            return {path: file_group(self._group, path, readable_name(path)) for path in self._paths}
         stems = bool(self._wanted) and ONE_GROUP not in self._wanted
         return file_groups(self._paths, programs=self.form == "text", each=self.parallel or stems)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,14 +11,15 @@ from pydantic import Field
 
 from tokbench.corpus.contract import CorpusSpec, Document, Gold
 from tokbench.corpus.languages import LANGUAGE_FIELDS, row_language
-from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.errors import InputError, Problem
 from tokbench.sources.files import PathOptions, RowGroup, SourceFiles
 from tokbench.text.encodings import Encoding
 from tokbench.text.faults import Nulls
 from tokbench.text.find import file_names, template_of
 from tokbench.text.formats import Format
 from tokbench.text.gold import AlignmentError, gold_segments
-from tokbench.text.rows import RowForm, TextRow, rows_of
+from tokbench.text.rows import RowForm, TextRow, first_field, rows_of
+from tokbench.text.templates import fill_template, template_fields
 from tokbench.tokenizers.options import Options
 
 
@@ -72,7 +72,7 @@ class RowFiles(SourceFiles):
     def documents_of(self, path: Path) -> Iterator[Document]:
         options, names = self._options, file_names(path)
         group = self._group or template_of(self._group_of[path])
-        others = tuple(name for name in row_fields(options, group) if name not in names)
+        others = tuple(name for name in row_fields(options, group) if first_field(name) not in names)
         table = options if isinstance(options, CsvOptions) else CsvOptions(path=path)
         how = RowForm(
             options.text,
@@ -89,8 +89,7 @@ class RowFiles(SourceFiles):
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
     """Return the fields of the options but for the text, and of the group template."""
-    inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(template) if name]
-    return list(dict.fromkeys(filter(None, [options.key, options.segments, *inside])))
+    return list(dict.fromkeys(filter(None, [options.key, options.segments, *template_fields(template)])))
 
 
 def by_language(options: RowOptions) -> bool:
@@ -119,14 +118,8 @@ class RowDocuments(NamedTuple):
             if name not in row.values:
                 has = ", ".join(sorted(map(str, row.values)))
                 raise InputError([Problem(where, f"has no field {name!r}; it has {has}")])
-        try:
-            language = row_language(row.values) if by_language(options) else ""
-            group = language or self.template.format_map({**row.values, **self.names})
-        except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
-            message = f"no group from {self.template!r}: {error}"
-            if isinstance(error, KeyError):
-                message += f"; {did_you_mean(str(error.args[0]), {*map(str, row.values), *self.names})}"
-            raise InputError([Problem(where, message)]) from error
+        language = row_language(row.values) if by_language(options) else ""
+        group = language or fill_template(self.template, {**row.values, **self.names}, lambda: where)
         gold = _gold(row.text, row.values[options.segments], options.segments, where) if options.segments else None
         key = str(row.values[options.key]) if options.key else str(row.number)
         return Document(row.text, group, key, f"{self.place.rpartition('/')[2]}:{row.number}", gold)

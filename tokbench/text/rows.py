@@ -87,17 +87,25 @@ def text_of_row(row: Any, form: RowForm, faults: Faults, where: Place) -> str | 
 
 
 def value_of(row: Mapping[str, Any], name: str) -> Any:
-    """Return a field of a row, or one inside another: ``doc.text``; raise KeyError without it.
+    """Return a field of a row, or what is inside another: ``doc.text``, ``tags[0]``; raise KeyError without it.
 
     >>> value_of({"doc": {"text": "a"}}, "doc.text"), value_of({"doc.text": "b"}, "doc.text")
     ('a', 'b')
     """
     value: Any = row
     for part in [name] if name in row else name.replace("[", ".").replace("]", "").split("."):
-        if not isinstance(value, Mapping) or part not in value:
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, str | list | tuple) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
             raise KeyError(name)
-        value = value[part]
     return value
+
+
+def first_field(name: str) -> str:
+    """Return the field of a row that a name such as ``doc.text`` or ``tags[0]`` reaches into."""
+    return re.split(r"[.[]", name, maxsplit=1)[0]
 
 
 def _refused(where: Place, message: str) -> InputError:
@@ -120,10 +128,15 @@ def rows_of(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
     Raises:
         InputError: a row cannot be read, is too long, or has no text, with its place.
     """
-    for row in {"jsonl": _json_rows, "csv": _csv_rows, "parquet": _parquet_rows}[reader.form](reader, how):
+    for row in rows_as_they_are(reader, how):
         text = text_of_row(row.values, how, reader.faults, f"{reader.place}:{row.number}".format)
         if text is not None:
             yield TextRow(row.number, row.values, text)
+
+
+def rows_as_they_are(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
+    """Yield the rows of a file without asking for their texts; raise an InputError if one cannot be read."""
+    return {"jsonl": _json_rows, "csv": _csv_rows, "parquet": _parquet_rows}[reader.form](reader, how)
 
 
 def _json_rows(reader: TextReader, _: RowForm) -> Iterator[TextRow]:
@@ -183,7 +196,7 @@ def _parquet_rows(reader: TextReader, how: RowForm) -> Iterator[TextRow]:
         with ParquetFile(data, pre_buffer=False, buffer_size=_BUFFER) as file:
             names = file.schema_arrow.names
             text = how.text or next((name for name in FIELDS if name in names), FIELDS[0])
-            needed = (name if name in names else re.split(r"[.[]", name)[0] for name in (text, *how.others))
+            needed = (name if name in names else first_field(name) for name in (text, *how.others))
             columns = list(dict.fromkeys([*needed, *(name for name in how.optional if name in names)]))
             if lacking := [name for name in columns if name not in names]:
                 message = f"has no column {lacking[0]!r}; {did_you_mean(lacking[0], names)}"

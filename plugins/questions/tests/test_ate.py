@@ -123,6 +123,29 @@ def test_tables_of_count_are_candidates(sample: dict[str, list[str]], tmp_path: 
         ate(tokenizer, paths, split="gpt2")
 
 
+def test_metadata_tells_tables_from_texts(sample: dict[str, list[str]], tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tokbench_plugins.counts.count import count_table
+
+    trained, others = halves(sample)
+    vocabulary = str(tmp_path / "v.bpe.json")
+    tokbench.train("regex_bpe:gpt4", trained["en"] * 2 + trained["el"], 400).save(vocabulary)  # type: ignore[attr-defined]
+    texts, tables = tmp_path / "texts", tmp_path / "tables"
+    for folder in (texts, tables):
+        folder.mkdir()
+    for name in ("en", "el"):
+        pq.write_table(pa.table({"text": others[name]}), texts / f"{name}.parquet")
+        pq.write_table(count_table(others[name], 0, pattern="gpt4", parts=True), tables / f"{name}.parquet")
+    for folder in (texts, tables):
+        paths = [str(folder / f"{name}.parquet") for name in ("en", "el")]
+        answered = run(vocabulary, *paths, "--json")
+        assert {share["name"] for share in json.loads(answered.output)["shares"]} == {"en", "el"}, folder
+    mixed = run(vocabulary, str(texts / "en.parquet"), str(tables / "el.parquet"))
+    assert (mixed.exit_code, "mixed" in mixed.output) == (2, True)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("tiktoken_files")
 def test_command_prints_the_answer_as_json(sample: dict[str, list[str]], tmp_path: Path) -> None:

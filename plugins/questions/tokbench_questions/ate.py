@@ -230,16 +230,13 @@ def _rows_of_tables(paths: Sequence[str | Path], split: str) -> Iterable[tuple[s
         import pyarrow.parquet as pq
     except ImportError as error:
         raise InputError("tables of counts need pyarrow: pip install 'tokbench[counts]'") from error
+    from tokbench_plugins.counts.facts import read_facts
+
     rng = np.random.default_rng(0)
     for path in map(Path, paths):
-        try:
-            table = pq.read_table(path, columns=["group", "part", "chunk", "count"])
-            pattern = json.loads(table.schema.metadata[b"tokbench.counts"])["pattern"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: not a table of counts; make one with tokbench count") from error
-        if pattern != split:
+        if read_facts(path).pattern != split:
             raise InputError(f"{path}: counted with another split than the vocabulary; count with --pattern {split!r}")
-        some = table.to_pandas()
+        some = pq.read_table(path, columns=["group", "part", "chunk", "count"]).to_pandas()
         has_parts = (some["part"] % _PARTS).groupby(some["group"]).nunique() == _PARTS
         for group, part, chunk, count in some.itertuples(index=False):
             parts = [(part, count)] if has_parts[group] else enumerate(rng.multinomial(count, [1 / _PARTS] * _PARTS))

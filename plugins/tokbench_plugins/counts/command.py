@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
 from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tokbench.foundation.display import Log
     from tokbench_plugins.counts.local import Counted, Task
     from tokbench_plugins.counts.merge import Merged
+    from tokbench_plugins.counts.pieces import Amount
 
 
 def _size(value: str | None) -> int | None:
@@ -113,11 +116,12 @@ def count(
     else:
         counted = _count(texts, output, log, given)
         made = counted.tables
+    facts = [_facts(merged, counted, path) for path, merged in made.items()]
     if as_json:
-        facts = [_facts(merged, path) for path, merged in made.items()]
         print_json(facts[0] if len(facts) == 1 else {"tables": facts})
-    for path, merged in made.items() if not as_json else ():
-        _summary(merged, counted, path)
+        return
+    for each in facts:
+        _summary(each)
 
 
 def _in_folder(name: str) -> str:
@@ -156,6 +160,7 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
     """
     from tokbench.engine.workers.executor import usable_cores
     from tokbench.text.find import find_texts
+    from tokbench.text.templates import template_given
     from tokbench_plugins.bpe.patterns import resolve_pattern
     from tokbench_plugins.counts.local import Task
     from tokbench_plugins.counts.merge import available_memory
@@ -165,6 +170,7 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
         resolved = resolve_pattern(pattern)
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
+    template_given(given["group"], "--group")
     found = find_texts(texts, complete=True)
     for line in found.notes():
         say(line, err=True)
@@ -173,11 +179,20 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
     return Task(tuple(found.files), reading, output, memory, processes)
 
 
-def _facts(merged: Merged, output: Path) -> dict[str, object]:
-    from tokbench_plugins.counts.facts import LeftOut, named_span
+def notes(amount: Amount) -> list[str]:
+    """Return what was replaced or left out, a sentence for each kind."""
+    return [met.note(kind) for kind, met in amount.faults.met.items()]
 
-    facts = merged.facts
-    left_out = facts.left_out or LeftOut(1)
+
+def _facts(merged: Merged, counted: Counted | None, output: Path) -> dict[str, Any]:
+    """Return all that is said of a table."""
+    from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
+    from tokbench_plugins.counts.facts import LeftOut, named_span
+    from tokbench_plugins.counts.merge import too_large
+
+    facts, spans, late, power = merged.facts, merged.facts.spans, None, None
+    if merged.before and 0 < merged.before[0] <= merged.before[1]:
+        late, power = 1 - merged.before[1] / merged.different, log2(merged.different / merged.before[0])
     return {
         "table": str(output),
         "pattern": facts.pattern_name,
@@ -186,42 +201,45 @@ def _facts(merged: Merged, output: Path) -> dict[str, object]:
         "pretokens": merged.pretokens,
         "different": merged.different,
         "different_bytes": merged.chunk_bytes,
+        "new_in_last_tenth": late,
+        "growth": power,
         "training_memory": merged.training_memory,
         "fitting_min_count": merged.fitting,
+        "too_large": too_large(output, merged.slots, merged.fitting) if merged.slots > MOST_SLOTS else "",
+        "added": named_span(spans[0][0], spans[-1][1]) if spans else "",
         "gaps": [named_span(*gap) for gap in facts.gaps],
-        "left_out": {"different": left_out.different, "pretokens": left_out.pretokens, "bytes": left_out.bytes},
+        "left_out": asdict(facts.left_out or LeftOut(1)),
+        "resumed": counted.resumed if counted else 0,
+        "notes": notes(counted.amount) if counted else [],
     }
 
 
-def _summary(merged: Merged, counted: Counted | None, output: Path) -> None:
-    from tokbench_plugins.bpe.compiled.train import MOST_SLOTS
-    from tokbench_plugins.counts.facts import named_span
-    from tokbench_plugins.counts.merge import too_large
+def _summary(facts: Mapping[str, Any]) -> None:
+    from tokbench.report.number_format import byte_size
+    from tokbench_plugins.counts.facts import LeftOut
 
-    facts = merged.facts
-    if counted and counted.resumed:
-        say(f"{counted.resumed / 1e6:,.1f} MB were counted by an earlier call.")
+    table, split, different = facts["table"], facts["pattern"], facts["different"]
+    if facts["resumed"]:
+        say(f"{byte_size(facts['resumed'])} were counted by an earlier call.")
     say(
-        f"{output}: {facts.bytes / 1e6:,.1f} MB, {facts.documents:,} documents, {merged.pretokens:,} pre-tokens, "
-        f"{merged.different:,} different (split {facts.pattern_name})"
+        f"{table}: {byte_size(facts['bytes'])}, {facts['documents']:,} documents, {facts['pretokens']:,} pre-tokens, "
+        f"{different:,} different (split {split})"
     )
-    if spans := facts.spans:
-        missing = f", {len(facts.gaps):,} gaps" if facts.gaps else ""
-        say(f"Added: {named_span(spans[0][0], spans[-1][1])}{missing}.")
-    if merged.before and 0 < merged.before[0] <= merged.before[1]:
-        late, power = 1 - merged.before[1] / merged.different, log2(merged.different / merged.before[0])
+    if facts["added"]:
+        missing = f", {len(facts['gaps']):,} gaps" if facts["gaps"] else ""
+        say(f"Added: {facts['added']}{missing}.")
+    if facts["growth"] is not None:
         say(
-            f"The last tenth of the text brought {late:.1%} of them. They grow as text^{power:.2f} in its second half: "
-            f"ten times the text may have {merged.different * 10**power:,.0f}."
+            f"The last tenth of the text brought {facts['new_in_last_tenth']:.1%} of them. They grow as "
+            f"text^{facts['growth']:.2f} in its second half: ten times the text may have "
+            f"{different * 10 ** facts['growth']:,.0f}."
         )
-    if facts.left_out:
-        say(f"{facts.left_out}")
-    for kind, met in counted.amount.faults.met.items() if counted else ():
-        say(met.note(kind))
-    if merged.slots > MOST_SLOTS:
-        say(f"It cannot be trained on: {too_large(output, merged.slots, merged.fitting)}")
+    if facts["left_out"]["different"]:
+        say(f"{LeftOut(**facts['left_out'])}")
+    for note in facts["notes"]:
+        say(note)
+    if facts["too_large"]:
+        say(f"It cannot be trained on: {facts['too_large']}")
         return
-    memory = f"{merged.training_memory / 1e9:.1f} GB"
-    backend = shlex.quote(f"regex_bpe:{facts.pattern_name}")
-    train = f"tokbench train --backend {backend} --counts {shlex.quote(str(output))} --vocab-size 32768"
-    say(f"Training on it takes about {memory}. Next: {train}")
+    train = f"tokbench train --backend {shlex.quote(f'regex_bpe:{split}')} --counts {shlex.quote(table)}"
+    say(f"Training on it takes about {byte_size(facts['training_memory'])}. Next: {train} --vocab-size 32768")

@@ -16,6 +16,7 @@ from tokbench.text.faults import Faults
 from tokbench.text.formats import FIELDS
 from tokbench.text.given import checked_texts
 from tokbench.text.rows import RowForm, text_of_row, value_of
+from tokbench.text.templates import fill_template, template_given
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
@@ -24,7 +25,6 @@ from tokbench_plugins.counts.facts import (
     KEY,
     CountFacts,
     document_position,
-    group_of,
     part_of,
     part_position,
     schema,
@@ -185,7 +185,7 @@ def count_partition(
         number: where they are in the corpus: the number of this partition, or the field with the number of each row,
             which rises through the whole corpus. Without it training needs ``tie: smallest``.
         field: that holds the text, such as ``doc.text``; by default the first of the usual ones.
-        group: a template of fields, such as ``{lang}``.
+        group: a template of fields, such as ``{lang}`` or ``{meta.lang}``.
         pattern: a named split or a regular expression.
         cutter: what cuts the text instead of the split.
 
@@ -196,7 +196,7 @@ def count_partition(
     >>> table.to_pydict()["chunk"], table.to_pydict()["group"]
     ([b'nein', b'no', b'!'], ['de', 'en', 'en'])
     """
-    rows = _rows_of(batches, field, group, number if isinstance(number, str) else "")
+    rows = _rows_of(batches, field, template_given(group, "group"), number if isinstance(number, str) else "")
     counting = _Counting(pattern, cutter=cutter)
     if isinstance(number, str):
         counting.numbered(rows)
@@ -221,7 +221,8 @@ def _rows_of(batches: Iterable[Any], field: str, group: str, column: str) -> Ite
         for values in _rows_of_batch(batch):
             text = text_of_row(values, form, faults, lambda: "a row of a batch")
             assert text is not None
-            yield _Row(text, group_of(group, values), int(value_of(values, column)) if column else 0)
+            filled = fill_template(group, values, lambda: "a row of a batch") if group else ""
+            yield _Row(text, filled, int(value_of(values, column)) if column else 0)
 
 
 class _Row(NamedTuple):

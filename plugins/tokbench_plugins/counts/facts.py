@@ -21,7 +21,6 @@ import hashlib
 import json
 import os
 import re
-import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -34,7 +33,6 @@ from numpy.typing import NDArray
 
 from tokbench import plugin
 from tokbench.foundation.files import open_regular
-from tokbench.text.rows import value_of
 from tokbench_plugins.bpe.patterns import pattern_name
 
 if TYPE_CHECKING:
@@ -53,6 +51,7 @@ _BLOCK: Final = 20
 _BATCH: Final = 1 << 20
 _MOST_SPANS: Final = 1000
 _TAIL: Final = 1 << 14
+_PARQUET: Final = b"PAR1"
 
 
 def position(file: int, byte: int) -> int:
@@ -217,20 +216,6 @@ class CountFacts:
         return replace(facts, left_out=LeftOut(**left_out)) if left_out else facts
 
 
-class _Template(string.Formatter):
-    def get_field(self, name: str, _args: Any, values: Any) -> tuple[Any, str]:
-        return value_of(values, name), name
-
-
-def group_of(template: str, values: Mapping[str, Any]) -> str:
-    """Fill a template with the fields of a row, such as ``{lang}`` or ``{meta.lang}``; raise KeyError without one.
-
-    >>> group_of("{meta.lang}-{n}", {"meta": {"lang": "de"}, "n": 1})
-    'de-1'
-    """
-    return _Template().vformat(template, (), values)
-
-
 def schema() -> pa.Schema:
     """Return the columns of a table."""
     import pyarrow as pa
@@ -310,6 +295,15 @@ def sha256_of(path: Path) -> str:
     if digests.seal != digests.unsealed:
         raise plugin.InputError(f"{path}: damaged: its bytes have changed since it was written; count or copy it again")
     return digests.whole
+
+
+def is_table(path: Path) -> bool:
+    """Tell whether a file is a table of counts: by its metadata, or by the ending that tables have."""
+    if path.suffix == ".counts" or not path.is_file():
+        return path.suffix == ".counts"
+    with open_regular(path) as file:
+        is_parquet = file.read(len(_PARQUET)) == _PARQUET
+    return is_parquet and KEY.encode() in _footer(path)
 
 
 def read_facts(path: Path) -> CountFacts:

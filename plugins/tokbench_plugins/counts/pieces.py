@@ -7,7 +7,6 @@ visible and a letter, or between a letter and a space before a letter.
 from __future__ import annotations
 
 import io
-import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,16 +20,17 @@ import regex
 from tokbench import plugin
 from tokbench.text.cuts import TextReader, reading
 from tokbench.text.faults import Errors, Faults, Met, Nulls
-from tokbench.text.find import file_names, group_names
+from tokbench.text.find import file_names
 from tokbench.text.formats import ROWS, Format, refuse_zeros
 from tokbench.text.opening import STDIN
 from tokbench.text.read import documents_in
-from tokbench.text.rows import RowForm, parse_row, rows_of, text_of_row
+from tokbench.text.rows import RowForm, first_field, parse_row, rows_of, text_of_row
+from tokbench.text.templates import file_group, fill_template, template_fields
 from tokbench_plugins.bpe.compiled.encode_chunks import PADDING
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import PUBLISHED
 from tokbench_plugins.counts.count import Block, blocks_of
-from tokbench_plugins.counts.facts import group_of, position
+from tokbench_plugins.counts.facts import position
 
 Documents = Literal["file", "line"]
 
@@ -114,6 +114,8 @@ def pieces(files: Sequence[Path], how: Reading) -> list[Piece]:
         size = path.stat().st_size
         with reading(path) as reader:
             by_line = reader.form == "jsonl" or (reader.form == "text" and how.document == "line")
+            if reader.form not in ROWS:
+                file_group(how.group, path, reader.place)
             can_be_cut = by_line or (reader.form == "text" and how.cut is not None)
             step = _PIECE if can_be_cut and reader.path else max(size, 1)
         starts = range(0, max(size, 1), step)
@@ -127,8 +129,8 @@ class PieceReader:
     def __init__(self, piece: Piece, how: Reading) -> None:
         self._piece, self._how = piece, how
         self._path = Path(piece.path)
-        fields = [name for _, name, _, _ in string.Formatter().parse(how.group) if name]
-        others = tuple(name for name in fields if name not in file_names(self._path))
+        self._names = file_names(self._path)
+        others = tuple(name for name in template_fields(how.group) if first_field(name) not in self._names)
         self._form = RowForm(how.field, how.nulls, others)
         self.amount, self.read = Amount(faults=Faults(how.errors)), 0
         self._start, self._stretch, self._lines, self._chars = 0, b"", 0, 0  # lines, characters of a line: before it
@@ -228,7 +230,7 @@ class PieceReader:
         else:
             offsets = np.array([0, len(data)], np.int64)
         self.amount.bytes += int(offsets[-1] - offsets[0])
-        group = self._how.group.format_map(group_names(self._path))
+        group = file_group(self._how.group, self._path, self._reader.place)
         yield Block(array, offsets, position(self._piece.file, start) + offsets[:-1], group)
 
     def _valid(self, start: int, data: bytes) -> bytes:
@@ -275,12 +277,7 @@ class PieceReader:
         yield from self._blocks(texts, firsts, groups)
 
     def _row_group(self, row: Mapping[str, Any], where: Callable[[], str]) -> str:
-        if not self._how.group:
-            return ""
-        try:
-            return group_of(self._how.group, {**row, **file_names(self._path)})
-        except (KeyError, ValueError) as error:
-            raise plugin.InputError([plugin.Problem(where(), f"has no field {error} for --group")]) from error
+        return fill_template(self._how.group, {**row, **self._names}, where) if self._how.group else ""
 
     def _table(self, reader: TextReader) -> Iterator[tuple[int, Iterator[Block]]]:
         """Yield blocks of a file that is no text of its own, with how many bytes its texts have so far."""
@@ -294,7 +291,7 @@ class PieceReader:
     def _documents(self, reader: TextReader) -> Iterator[tuple[str, str]]:
         """Yield the text and the group of rows or sentences."""
         if reader.form not in ROWS:
-            group = self._how.group.format_map(group_names(self._path))
+            group = file_group(self._how.group, self._path, reader.place)
             yield from ((document.text, group) for document in documents_in(reader, self._form))
             return
         for row in rows_of(reader, self._form):

@@ -1,5 +1,6 @@
 """Parity-aware training: the literal loop, the fast form, the rules of the paper, and what users are told."""
 
+import gzip
 import json
 import random
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from literal_parity import MeasuredText, train_parity_literally
 
 import tokbench
-from tokbench.foundation.errors import BackendError
+from tokbench.foundation.errors import BackendError, InputError
 from tokbench.plugin import silent
 from tokbench.sources.sample import SampleOptions, SampleSource
 from tokbench_plugins.bpe import Splitter
@@ -114,6 +115,17 @@ def test_options_are_in_the_artefact(tmp_path):
     (dev / "xx.txt").unlink()
     with pytest.raises(BackendError, match="'xx'"):
         tokbench.train("parity_bpe", texts, 260, **options)
+
+
+def test_a_line_of_dev_is_one_of_the_training_text(tmp_path):
+    lines = ["low\x0blow", "zz\u2028zz\x85", "née"]
+    (tmp_path / "en.txt").write_bytes("\r\n\n".join(lines).encode())
+    (tmp_path / "xx.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (tmp_path / "README.md").write_text("no language")
+    assert ParityTrainOptions(unit="documents", dev=tmp_path).parity.dev == {"en": lines, "xx": lines}
+    (tmp_path / "xx.txt.gz").write_bytes(b"good\nn\xe9e\n")
+    with pytest.raises(InputError, match=r"xx.txt.gz:2:2: not UTF-8"):
+        tokbench.train("parity_bpe", {"en": ["a"], "xx": ["b"]}, 257, unit="bytes", dev=tmp_path, store=False)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from tokbench_trainers.superwords.cutting import BORDERS, SuperwordCutter
 from tokbench_trainers.superwords.superbpe import SuperBPERule, train_superbpe
 from tokbench_trainers.superwords.tables import boundless_of_table, make_table, plan_of, superbpe_of_table
 from tokbench_trainers.superwords.train_boundless import train_boundless
-from tokbench_trainers.superwords.wanted import SuperwordTraining
+from tokbench_trainers.superwords.wanted import SuperwordTraining, wanted_of
 
 KINDS = ("superbpe", "boundless_bpe")
 WORDS = ["by", " by", " the", " way", " in", " end", " a", " aa", ".", ":", "\n", "  ", "--", " '", "12", "é", "'s"]
@@ -146,6 +146,26 @@ def test_what_is_too_rare_is_refused(samples, tmp_path):
 
 def tokbench_command(*arguments):
     return CliRunner().invoke(command, [*map(str, arguments), "--log", "none"])
+
+
+@pytest.mark.parametrize("backend", KINDS)
+def test_options_that_are_wrong_are_refused(tmp_path, backend):
+    (tmp_path / "a.txt").write_text("low lower")
+    known = ["superwords", tmp_path / "a.txt", "--backend", backend, "--vocab-size", 300, "-o", tmp_path / "x"]
+    for wrong, words in {"gpt5": "did you mean 'gpt4'", "(a": "is not a regular expression"}.items():
+        with pytest.raises(tokbench.InputError, match=words):
+            raise tokbench_command(*known, "--pattern", wrong).exception
+        with pytest.raises(tokbench.InputError, match=words):
+            wanted_of(backend, 300, pattern=wrong)
+
+
+def test_where_stage_two_begins_is_a_share_or_a_number(tmp_path):
+    (tmp_path / "a.txt").write_text("low lower")
+    known = ["superwords", tmp_path / "a.txt", "--vocab-size", 300, "-o", tmp_path / "x", "--json"]
+    assert tokbench_command(*known, "--stage-one", 270).exit_code == 0
+    for wrong in (-1, 1, 255, 270.5, "nan"):
+        with pytest.raises(tokbench.InputError, match="stage_one"):
+            raise tokbench_command(*known, "--stage-one", wrong).exception
 
 
 @pytest.mark.parametrize("backend", KINDS)

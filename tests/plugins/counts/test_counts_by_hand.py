@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.counts import facts as counts_facts
 from tokbench_plugins.counts import local
 from tokbench_plugins.counts import merge as merging
-from tokbench_plugins.counts.command import _summary
+from tokbench_plugins.counts.command import _facts, _summary
 from tokbench_plugins.counts.count import Block, BlockCounter, count_partition, count_table, table_of
 from tokbench_plugins.counts.facts import CountFacts, LeftOut, position, read_facts
 from tokbench_plugins.counts.local import Task, _place
@@ -382,14 +382,15 @@ def test_what_the_command_prints(tmp_path):
 
     table = tmp_path / "all.counts"
     one = said(folder, "-o", table, "--pattern", "gpt2", "--min-count", "2").splitlines()
-    assert one[0] == f"{table}: 0.0 MB, 2 documents, 4 pre-tokens, 2 different (split gpt2)"
+    assert one[0] == f"{table}: 14 B, 2 documents, 4 pre-tokens, 2 different (split gpt2)"
     assert one[-2].startswith("4 different pre-tokens that occur less than 2 times are left out: 4 pre-tokens, 6 bytes")
     train = f"tokbench train --backend regex_bpe:gpt2 --counts {table} --vocab-size 32768"
-    assert one[-1] == f"Training on it takes about 0.3 GB. Next: {train}"
+    assert one[-1] == f"Training on it takes about 300 MB. Next: {train}"
     assert json.loads(said("--add", table, "-o", tmp_path / "again", "--json")) == {
         "table": str(tmp_path / "again"), "pattern": "gpt2", "bytes": 14, "documents": 2, "pretokens": 4,
         "different": 2, "different_bytes": 4, "training_memory": 300_000_220, "fitting_min_count": 1,
-        "gaps": [], "left_out": {"different": 4, "pretokens": 4, "bytes": 6},
+        "gaps": [], "left_out": {"below": 2, "different": 4, "pretokens": 4, "bytes": 6}, "resumed": 0, "notes": [],
+        "added": "", "new_in_last_tenth": None, "growth": None, "too_large": "",
     }  # fmt: skip
     for number in (0, 2):
         pq.write_table(count_table(["x"], number, pattern="gpt2"), tmp_path / f"{number}.part")
@@ -472,20 +473,32 @@ def test_what_is_said_of_a_count(tmp_path, capsys):
     facts = CountFacts(GPT4, 2, 3_000_000)
     merged = merging.Merged(facts, different=400, pretokens=1000, chunk_bytes=1200, before=(200, 300))
     counted = local.Counted({tmp_path: merged}, Amount(faults=Faults(met={"bad bytes": Met(2, "a:1", 0)})), 1_500_000)
-    _summary(merged, counted, Path("a b"))
+    facts_of = _facts(merged, counted, Path("a b"))
+    _summary(facts_of)
     said = capsys.readouterr().out.splitlines()
     assert said[:2] == [
-        "1.5 MB were counted by an earlier call.",
-        "a b: 3.0 MB, 2 documents, 1,000 pre-tokens, 400 different (split gpt4)",
+        "1.50 MB were counted by an earlier call.",
+        "a b: 3.00 MB, 2 documents, 1,000 pre-tokens, 400 different (split gpt4)",
     ]
     assert " ".join(said[2:4]).startswith("The last tenth of the text brought 25.0% of them. They grow as text^1.00")
-    assert any("a:1" in line for line in said)
+    assert facts_of["notes"] == ["bad bytes: 2, the first at a:1"]
+    assert facts_of["notes"][0] in said
     assert "--counts 'a b' --vocab-size 32768" in said[-1]
     large = merged._replace(chunk_bytes=1 << 40, fitting=7, before=(0, 0))
-    _summary(large, None, Path("t"))
+    _summary(_facts(large, None, Path("t")))
     assert capsys.readouterr().out.splitlines()[1:] == [
         f"It cannot be trained on: {merging.too_large(Path('t'), (1 << 40) + 401, 7)}"
     ]
+
+
+def test_json_holds_what_was_replaced_or_left_out(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": null}\n{"text": "a"}\n')
+    (tmp_path / "b.txt").write_bytes(b"n\xe9e")
+    asked = ["count", str(tmp_path / "?.*"), "-o", str(tmp_path / "out"), "--nulls", "skip", "--errors", "replace"]
+    shown, facts = (CliRunner().invoke(command, [*asked, "--log", "none", *more]) for more in ([], ["--json"]))
+    notes = json.loads(facts.stdout)["notes"]
+    assert [note.partition("the first at ")[2].rpartition("/")[2] for note in notes] == ["a.jsonl:1", "b.txt:1:2"]
+    assert set(notes) <= set(shown.stdout.splitlines())
 
 
 def test_options_that_are_refused(tmp_path):

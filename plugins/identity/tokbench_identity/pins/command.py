@@ -29,7 +29,7 @@ _LOCK: Final = "ids.lock"
 )
 @click.option("--check", "lock", type=click.Path(path_type=Path), help="Check this file of pins, and write nothing.")
 @click.option("--with", "other", metavar="BACKEND", help="With --check: let this backend load every tokenizer.")
-@click.option("--limit", type=int, metavar="N", help="Pin at most N documents of each group.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Pin at most N documents of each group.")
 @click.option("--only", multiple=True, metavar="TOKENIZER", help="Pin this one alone; may be repeated.")
 @json_option
 @store_option

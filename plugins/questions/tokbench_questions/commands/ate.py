@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -36,9 +37,10 @@ def ate(vocabulary: str, candidates: tuple[str, ...], split: str, sums: tuple[st
     """
     from functools import partial
 
+    from tokbench_plugins.counts.facts import is_table
     from tokbench_questions.ate import ate as answer_of
 
-    tables = [name for name in candidates if name.endswith((".counts", ".parquet"))]
+    tables = [name for name in candidates if is_table(Path(name))]
     if tables and len(tables) < len(candidates):
         raise click.UsageError("tables and texts cannot be mixed; count the texts with tokbench count")
     step = partial(answer_of, candidates=tables or _texts(candidates), split=split, name=vocabulary)

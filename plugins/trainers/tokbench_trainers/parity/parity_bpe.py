@@ -10,6 +10,10 @@ from typing import Final
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench.text.cuts import reading
+from tokbench.text.find import find_files
+from tokbench.text.formats import ending_of
+from tokbench.text.opening import plain_name
 from tokbench_plugins.bpe import (
     FIRST_MERGE,
     BPELoadOptions,
@@ -28,7 +32,7 @@ from tokbench_trainers.parity.train_parity import train_parity
 from tokbench_trainers.parity.training import ParityTraining, Unit, train_with_parity, with_languages, with_units
 from tokbench_trainers.ruled import special_behind
 
-_ENDING: Final = ".txt"
+_ENDING: Final = "txt"
 
 
 class ParityTrainOptions(RegexBPETrainOptions):
@@ -61,8 +65,8 @@ class ParityTrainOptions(RegexBPETrainOptions):
     )
     dev: plugin.LocalPath | None = Field(
         default=None,
-        description="a folder with a text in each language, such as en.txt, a document a line, on which parity is "
-        "measured; the training text by default",
+        description="a folder with a text in each language, such as en.txt, packed or not, a document a line, on which "
+        "parity is measured; the training text by default",
     )
 
     @property
@@ -72,13 +76,18 @@ class ParityTrainOptions(RegexBPETrainOptions):
 
 
 def _read_texts(folder: Path) -> dict[str, list[str]]:
-    paths = sorted(folder.glob(f"*{_ENDING}")) if folder.is_dir() else []
-    if not paths:
+    paths = find_files(folder / "*") if folder.is_dir() and any(folder.iterdir()) else []
+    texts: dict[str, list[str]] = {}
+    for path in paths:
+        if ending_of(path) == _ENDING:
+            with reading(path, "text") as reader:
+                documents = texts.setdefault(plain_name(path).stem, [])
+                documents += [line.text for line in reader.documents("line") if line.text.strip()]
+    if not texts:
         raise plugin.BackendError(
-            f"{folder}: no folder with files such as en{_ENDING}; give one with a text in each language"
+            f"{folder}: no folder with files such as en.{_ENDING}; give one with a text in each language"
         )
-    lines = {path.stem: plugin.read_file(path, text=True).decode().splitlines() for path in paths}
-    return {language: [line for line in documents if line.strip()] for language, documents in lines.items()}
+    return texts
 
 
 def _train(

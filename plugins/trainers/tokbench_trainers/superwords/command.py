@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokbench.command import common_options, examples, json_option, log_option, print_json, say
-from tokbench_plugins.counts.command import task_of, text_options
+from tokbench_plugins.counts.command import notes, task_of, text_options
 
 if TYPE_CHECKING:
     from tokbench.command import Log
@@ -55,9 +55,10 @@ def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log,
     without --counts.
     """
     from tokbench.foundation.display import progress_shown
+    from tokbench.report.number_format import byte_size
     from tokbench_trainers.superwords.tables import make_table
 
-    wanted, task = _wanted(given), task_of(texts, output, given["pattern"], given)
+    task, wanted = task_of(texts, output, given["pattern"], given), _wanted(given)
     total = sum(path.stat().st_size for path in task.files if path.is_file()) / 1e6
     with progress_shown(log) as progress:
 
@@ -65,16 +66,18 @@ def superwords(texts: tuple[str, ...], *, output: Path, as_json: bool, log: Log,
             progress(step, read / 1e6, total or None)
 
         counted = make_table(task, _words(task, wanted, given["counts"], report), wanted, report, given["least"])
-    facts = counted.merged.facts
+    facts, said = counted.merged.facts, notes(counted.amount)
     least = dict(facts.superwords or {})["least"]
     if as_json:
         numbers = {"different": counted.merged.different, "different_bytes": counted.merged.chunk_bytes}
-        print_json({"table": str(output), "bytes": facts.bytes, "least": least, **numbers})
+        print_json({"table": str(output), "bytes": facts.bytes, "least": least, **numbers, "notes": said})
         return
     say(
-        f"{output}: {facts.bytes / 1e6:,.1f} MB, {facts.documents:,} documents, {counted.merged.different:,} different "
+        f"{output}: {byte_size(facts.bytes)}, {facts.documents:,} documents, {counted.merged.different:,} different "
         f"pieces. It gives all merges that are done {least:,} times or more."
     )
+    for note in said:
+        say(note)
     backend = shlex.quote(f"{given['backend']}:{given['pattern']}")
     say(f"Next: tokbench train --backend {backend} --counts {output} --vocab-size {given['vocab_size']}")
 
@@ -85,6 +88,8 @@ def _wanted(given: dict[str, Any]) -> SuperwordTraining:
     options = {name: given[name] for name in ("pattern", "tie", "stage_one", "most_words") if given[name] is not None}
     if given["backend"] == "boundless_bpe" and (unknown := {"stage_one", "most_words"} & options.keys()):
         raise click.UsageError(f"boundless_bpe has no --{min(unknown).replace('_', '-')}; leave it out")
+    if (number := options.get("stage_one", 0.5)).is_integer():
+        options["stage_one"] = int(number)
     return wanted_of(given["backend"], given["vocab_size"], **options)
 
 

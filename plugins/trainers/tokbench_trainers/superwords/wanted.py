@@ -34,12 +34,13 @@ class SuperwordTraining(NamedTuple):
 
 def wanted_of(backend: str, vocab_size: int, **options: Any) -> SuperwordTraining:
     """Return the training of a backend with options; raise InputError if they are wrong."""
+    from tokbench.config.validate import validate_options
     from tokbench_trainers.ruled import RuledTrainOptions
     from tokbench_trainers.superwords import boundless_bpe, superbpe
 
     if backend == "superbpe":
-        return superbpe.training_of(superbpe.SuperBPETrainOptions(**options), vocab_size)
-    return boundless_bpe.training_of(RuledTrainOptions(**options), vocab_size)
+        return superbpe.training_of(validate_options(superbpe.SuperBPETrainOptions, options, backend), vocab_size)
+    return boundless_bpe.training_of(validate_options(RuledTrainOptions, options, backend), vocab_size)
 
 
 def check_table(wanted: SuperwordTraining, tables: Mapping[str, plugin.CountsFile]) -> str:

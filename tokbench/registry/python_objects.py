@@ -111,7 +111,7 @@ def _rows(
     if not columns:
         rows: Iterable[Mapping[str, Any]] = ({text: one} for one in texts)
     else:
-        fields = template_fields(template_given(keys["group"], f"{place}.group"))
+        fields = template_fields(template_given(str(keys["group"]), f"{place}.group"))
         inside = [name if name in columns else first_field(name) for name in fields]
         named = [text, keys.get("key"), keys.get("segments"), *(languages or inside)]
         wanted = list(dict.fromkeys(filter(None, named)))

@@ -25,6 +25,7 @@ Texts = Mapping[str, Sequence[str]]
 
 _STEPS: Final = 400
 _PARTS: Final = 8  # of each candidate, of which random halves give the intervals
+_COUNTS: Final = b"tokbench.counts"  # of the metadata of a table
 _WIDTH, _LEAST = 3.0, 0.0025  # deviations to each end of an interval, as known mixtures need: docs/ate.md
 _LITTLE: Final = 0.005  # a share that the sentence leaves out
 _ENOUGH: Final = 100_000  # bytes of a candidate; with less its pairs are too few
@@ -224,19 +225,32 @@ def _rows_of_texts(texts: Texts, split: str) -> Iterable[tuple[str, int, bytes, 
         yield from ((name, part, chunk.encode(), 1) for part, text in enumerate(documents) for chunk in chunks(text))
 
 
+def is_table(path: Path) -> bool:
+    """Tell whether a file is a table of counts: by its metadata, or by the ending that tables have."""
+    try:
+        import pyarrow.parquet as pq
+
+        return path.suffix == ".counts" or _COUNTS in (pq.read_schema(path).metadata or {})
+    except (ImportError, OSError, ValueError):  # pyarrow's errors of what is no Parquet file are ValueErrors
+        return path.suffix == ".counts"
+
+
 def _rows_of_tables(paths: Sequence[str | Path], split: str) -> Iterable[tuple[str, int, bytes, int]]:
     """Yield the rows by group, or by file. One without all parts is parted at random, as if chunks were documents."""
     try:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise InputError("tables of counts need pyarrow: pip install 'tokbench[counts]'") from error
-    from tokbench_plugins.counts.facts import read_facts
-
     rng = np.random.default_rng(0)
     for path in map(Path, paths):
-        if read_facts(path).pattern != split:
+        try:
+            table = pq.read_table(path, columns=["group", "part", "chunk", "count"])
+            pattern = json.loads(table.schema.metadata[_COUNTS])["pattern"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: not a table of counts; make one with tokbench count") from error
+        if pattern != split:
             raise InputError(f"{path}: counted with another split than the vocabulary; count with --pattern {split!r}")
-        some = pq.read_table(path, columns=["group", "part", "chunk", "count"]).to_pandas()
+        some = table.to_pandas()
         has_parts = (some["part"] % _PARTS).groupby(some["group"]).nunique() == _PARTS
         for group, part, chunk, count in some.itertuples(index=False):
             parts = [(part, count)] if has_parts[group] else enumerate(rng.multinomial(count, [1 / _PARTS] * _PARTS))

@@ -51,7 +51,6 @@ _BLOCK: Final = 20
 _BATCH: Final = 1 << 20
 _MOST_SPANS: Final = 1000
 _TAIL: Final = 1 << 14
-_PARQUET: Final = b"PAR1"
 
 
 def position(file: int, byte: int) -> int:
@@ -295,15 +294,6 @@ def sha256_of(path: Path) -> str:
     if digests.seal != digests.unsealed:
         raise plugin.InputError(f"{path}: damaged: its bytes have changed since it was written; count or copy it again")
     return digests.whole
-
-
-def is_table(path: Path) -> bool:
-    """Tell whether a file is a table of counts: by its metadata, or by the ending that tables have."""
-    if path.suffix == ".counts" or not path.is_file():
-        return path.suffix == ".counts"
-    with open_regular(path) as file:
-        is_parquet = file.read(len(_PARQUET)) == _PARQUET
-    return is_parquet and KEY.encode() in _footer(path)
 
 
 def read_facts(path: Path) -> CountFacts:

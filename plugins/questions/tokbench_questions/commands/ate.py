@@ -37,8 +37,8 @@ def ate(vocabulary: str, candidates: tuple[str, ...], split: str, sums: tuple[st
     """
     from functools import partial
 
-    from tokbench_plugins.counts.facts import is_table
     from tokbench_questions.ate import ate as answer_of
+    from tokbench_questions.ate import is_table
 
     tables = [name for name in candidates if is_table(Path(name))]
     if tables and len(tables) < len(candidates):

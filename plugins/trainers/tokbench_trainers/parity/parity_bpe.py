@@ -11,9 +11,7 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench.text.cuts import reading
-from tokbench.text.find import find_files
-from tokbench.text.formats import ending_of
-from tokbench.text.opening import plain_name
+from tokbench.text.find import file_names, find_files
 from tokbench_plugins.bpe import (
     FIRST_MERGE,
     BPELoadOptions,
@@ -79,9 +77,10 @@ def _read_texts(folder: Path) -> dict[str, list[str]]:
     paths = find_files(folder / "*") if folder.is_dir() and any(folder.iterdir()) else []
     texts: dict[str, list[str]] = {}
     for path in paths:
-        if ending_of(path) == _ENDING:
+        names = file_names(path)
+        if names["suffix"] == _ENDING:
             with reading(path, "text") as reader:
-                documents = texts.setdefault(plain_name(path).stem, [])
+                documents = texts.setdefault(str(names["stem"]), [])
                 documents += [line.text for line in reader.documents("line") if line.text.strip()]
     if not texts:
         raise plugin.BackendError(

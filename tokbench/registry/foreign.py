@@ -176,8 +176,8 @@ class ForeignOptions(Options):
 
 
 class _Process:
-    registry: Callable[[], Any]
-    """Imports the plugin when it is first called."""
+    registry: Callable[[], Any] | None = None
+    """Imports the plugin when it is first called; ``None`` where no plugin of others runs."""
 
 
 def use_registry(registry: Callable[[], Any]) -> None:
@@ -185,8 +185,21 @@ def use_registry(registry: Callable[[], Any]) -> None:
     _Process.registry = registry
 
 
-def options_of(place: MemberPlace, given: Mapping[str, Any]) -> Options:
+@dataclass(frozen=True)
+class _PassedOn:
+    """Options in a process that only sends them to the plugin's."""
+
+    place: MemberPlace
+    given: Mapping[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return options_of, (self.place, self.given)
+
+
+def options_of(place: MemberPlace, given: Mapping[str, Any]) -> Options | _PassedOn:
     """Return options of the plugin's own class."""
+    if _Process.registry is None:
+        return _PassedOn(place, given)
     model: type[Options] = getattr(getattr(_Process.registry(), place.kind).get(place.name), place.member)
     return model.model_validate(dict(given), context={})
 

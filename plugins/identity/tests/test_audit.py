@@ -427,7 +427,7 @@ def test_each_removed_merge_is_accused(tmp_path, name):
         path = written(file.data(), name, ".json", tmp_path)
         token = published.token_bytes(file.vocabulary["".join(merges[k])])
         text = token.decode(errors="ignore")
-        if text.encode() == token and load_named(str(path)).encode(text) != published.encode(text):
+        if text.encode() == token:
             assert accused(path, name)[0] == {"merges"}, text
 
 

@@ -331,8 +331,8 @@ def test_verdict_agrees_with_trying_all(steps: list[str], asked: str, around: tu
         for text in _SHORT
         if model.ids(model.chat.render(*build(text)[:2], reply=True), _CALL).count(256)
     ]  # fmt: skip
-    if forged:
-        assert found.verdict == "forged" or "with HTML" in found.reason  # which is not followed
+    if forged and "with HTML" not in found.reason:  # which is not followed
+        assert found.verdict == "forged"
         assert len(found.text) <= len(forged[0])
     assert found.verdict != "safe" or not forged
 

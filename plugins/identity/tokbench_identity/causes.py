@@ -13,7 +13,7 @@ from tokbench.plugin import HasTokenBytes, HasUnknown, Tokenizer
 from tokbench_identity.pins.cut import form_of
 
 if TYPE_CHECKING:
-    from tokbench_identity.equal.recipe import Comparison
+    from tokbench_identity.equal.recipe import StageComparison
 
 _AROUND: Final = 24
 """Bytes of text shown before and after a place."""
@@ -176,7 +176,7 @@ class Why(NamedTuple):
     words: str
 
 
-def why(pair: Sequence[Tokenizer], text: str, stages: Comparison | None = None) -> Why:
+def why(pair: Sequence[Tokenizer], text: str, stages: StageComparison | None = None) -> Why:
     """Return why two tokenizers give other ids for a text.
 
     Args:

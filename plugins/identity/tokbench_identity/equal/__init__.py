@@ -15,7 +15,7 @@ from tokbench.command import load_named
 from tokbench.plugin import Tokenizer, encode_batch
 from tokbench_identity.causes import Cause, notes_of_pair, pieces_of_ids, shown, why
 from tokbench_identity.equal.probes import probes
-from tokbench_identity.equal.recipe import Comparison, compare_stages
+from tokbench_identity.equal.recipe import StageComparison, compare_stages
 
 _BATCH: Final = 20_000
 _SHRUNK: Final = 20
@@ -113,7 +113,7 @@ def _shrunk(pair: Sequence[Tokenizer], text: str) -> str:
     return _shrunk(pair, min(some, key=_simple)) if some else text
 
 
-def _explained(pair: Sequence[Tokenizer], text: str, stages: Comparison) -> Counterexample:
+def _explained(pair: Sequence[Tokenizer], text: str, stages: StageComparison) -> Counterexample:
     one, other = (list(map(int, tokenizer.encode(text))) for tokenizer in pair)
     a, b = ([*map(shown, pieces_of_ids(*some))] for some in zip(pair, (one, other), strict=True))
     cause, words = why(pair, text, stages)

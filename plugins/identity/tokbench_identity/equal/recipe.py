@@ -62,7 +62,7 @@ class Difference:
     """Texts in which it may matter."""
 
 
-class Comparison(NamedTuple):
+class StageComparison(NamedTuple):
     """How the stages of two tokenizers differ, as far as both tell them."""
 
     differences: list[Difference]
@@ -89,7 +89,7 @@ _BEFORE: Final = frozenset({"normalizer", "added tokens", "split"})
 _AFTER: Final = frozenset({"token", "ids", "merges"})
 
 
-def compare_stages(pair: Sequence[Tokenizer]) -> Comparison:
+def compare_stages(pair: Sequence[Tokenizer]) -> StageComparison:
     """Compare the stages of two tokenizers, all if both are byte-level BPEs that list their merges.
 
     >>> import tokbench
@@ -102,15 +102,15 @@ def compare_stages(pair: Sequence[Tokenizer]) -> Comparison:
     same_engine = type(pair[0]) is type(pair[1])
     one, other = (read_recipe(tokenizer) for tokenizer in pair)
     if not isinstance(one, str) and not isinstance(other, str):
-        return Comparison([*compare_recipes(one, other, same_engine=same_engine)], _BEFORE | _AFTER)
+        return StageComparison([*compare_recipes(one, other, same_engine=same_engine)], _BEFORE | _AFTER)
     unknown = tuple(
         f"{name}: {recipe}" for name, recipe in zip("AB", (one, other), strict=True) if isinstance(recipe, str)
     )
     told = [_before(tokenizer.stages) for tokenizer in pair if isinstance(tokenizer, HasStages)]
     before = [some for some in told if some and not any(step.startswith("{") for step in some.split)]
     if len(before) < len(pair):
-        return Comparison([], frozenset(), unknown)
-    return Comparison([*_compare_before(before[0], before[1], same_engine=same_engine)], _BEFORE, unknown)
+        return StageComparison([], frozenset(), unknown)
+    return StageComparison([*_compare_before(before[0], before[1], same_engine=same_engine)], _BEFORE, unknown)
 
 
 def read_recipe(tokenizer: Tokenizer) -> Recipe | str:

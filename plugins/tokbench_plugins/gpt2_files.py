@@ -39,7 +39,7 @@ class GPT2FilesLoadOptions(plugin.Options):
                 if path.endswith(end) and other not in given:
                     return {**given, other: f"{path.removesuffix(end)}{other_end}"}
         if ("encoder" in given) != ("vocab" in given):
-            raise ValueError("the ids and the merges are two files; give 'encoder' and 'vocab'")
+            raise ValueError("the ids and the merges are two files: name the folder, with vocab.json and merges.txt")
         return given
 
 

@@ -108,3 +108,10 @@ def test_ranks_of_a_folder_are_read_again_when_they_change(tmp_path, monkeypatch
         ids.append(len(tokbench.load("transformers", path=str(tmp_path / "model")).encode(text)))
     assert max(ids) < len("cat cats catch")
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_folder_of_several_is_refused(tmp_path):
+    for name in ("one.tiktoken", "two.tokenizer.json"):
+        (tmp_path / name).write_text("IQ== 0" if name == "one.tiktoken" else "{}")
+    with pytest.raises(tokbench.BackendError, match=r"one\.tiktoken, two\.tokenizer\.json"):
+        tokbench.load(str(tmp_path))

@@ -30,7 +30,6 @@ from tokbench.registry.tokenizer_names import Grammar
 from tokbench.segmentation.segmented_text import Segmentation
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
-from tokbench.tokenizers.facts import cautions
 from tokbench.tokenizers.merges import merge_order, ordinary_tokens
 
 _S_PER_MB: Final = 10.0
@@ -42,12 +41,12 @@ def cut_texts(
 ) -> list[Segmentation]:
     """Return how a tokenizer cuts some texts, each alone if they fail together; the caller adds its name.
 
-    ``merges`` are added if they are asked for, and so are the cautions among the ``notes`` of the tokenizer.
+    ``merges`` are added if they are asked for, and so are the ``notes`` of the tokenizer.
     """
     loaded = LoadedTokenizer("", tokenizer)
     together = attempt(lambda: segment(loaded, texts))
     segmentations = together if not isinstance(together, Failure) else [_cut_alone(loaded, text) for text in texts]
-    known = cautions(getattr(tokenizer, "notes", ())) if notes else []
+    known = list(getattr(tokenizer, "notes", ())) if notes else []
     steps = attempt(lambda: MergeSteps(tokenizer), "no merges") if merges else None
     for segmentation in segmentations:
         segmentation.reason = "; ".join(filter(None, [segmentation.reason, *known]))

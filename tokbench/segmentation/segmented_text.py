@@ -54,7 +54,7 @@ class Segmentation:
     merges: list[list[list[str]]] = field(default_factory=list)
     """For each id, the merges by which BPE makes its token, each as its parts; empty if not asked for or unknown."""
     reason: str = ""
-    """The reason why there are no tokens, or no merges that were asked for, and the cautions of the tokenizer."""
+    """The reason why there are no tokens, or no merges that were asked for, and the notes of the tokenizer."""
 
     def spans(self) -> list[tuple[int, int]]:
         """Return where each token begins and ends in the bytes of the text; nothing if that is not known.

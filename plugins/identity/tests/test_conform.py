@@ -85,6 +85,21 @@ def test_a_program_is_asked_by_lines(change, code, words):
     assert words in json.loads(shown.stdout)["sentence"]
 
 
+@pytest.mark.parametrize("change", [lambda k: k + (k > 50), lambda k: {32: 101, 101: 32}.get(k, k), lambda k: k & 0x3F])
+def test_other_ids_for_right_cuts(change):
+    kit = make_kit("utf8_bytes", most=9)
+    answer = conform(kit, lambda texts: [[change(k) for k in text.encode()] for text in texts])
+    assert answer.cause == "ids"
+
+
+def test_bad_input_of_the_command(tmp_path):
+    run = CliRunner().invoke
+    for options in ([], ["--write", str(tmp_path / "none" / "kit.json")], ["--cmd", "x", "--like", "utf8_bytes"]):
+        assert isinstance(run(command, ["gpt-2", *options]).exception, tokbench.InputError), options
+    with pytest.raises(tokbench.InputError, match="loading"):
+        program(asked("print('loading model'); print('{\"ids\": [1]}')"))(["a"])
+
+
 @pytest.mark.parametrize("code", ["print('no')", "import sys; sys.exit(3)", "print('{}\\n' * 999)"])
 def test_nonsense_of_a_program_is_an_input_error(code):
     with pytest.raises(tokbench.InputError):
@@ -98,7 +113,9 @@ def test_kits_are_plain_json():
     assert read_kit(json.loads(json.dumps(kit.content()))) == kit
     with pytest.raises(tokbench.InputError):
         read_kit({"texts": []})
-    assert conform(kit, lambda texts: [list(text.encode()) for text in texts]).conforms
+    answer = conform(kit, lambda texts: [list(text.encode()) for text in texts])
+    assert answer.conforms
+    assert answer.noticed == kit.noticed > 0
 
 
 def page_program(language):

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Final, NamedTuple
 
 from tokbench import InputError
 from tokbench.command import load_named, texts_by_group
-from tokbench.plugin import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer, encode_batch
-from tokbench_identity.causes import Cause, Place, changed_marks, pieces_of_ids, place_of_difference, reading, shown
+from tokbench.plugin import HasSpecialTokens, HasStages, HasTokenBytes, HasUnknown, Tokenizer, encode_batch
+from tokbench_identity.causes import (
+    Cause,
+    Place,
+    changed_marks,
+    notes_of,
+    pieces_of_ids,
+    place_of_difference,
+    reading,
+    shown,
+)
 from tokbench_identity.conform import named_by
-from tokbench_identity.equal.recipe import text_of
+from tokbench_identity.equal.recipe import compare_stages, text_of
 from tokbench_identity.kit import Kit, kit_of, shipped_names
-from tokbench_plugins.bpe import BPETokenizer
 
 SIZES: Final = files(__package__).joinpath("sizes.tsv")
 _SHOWN: Final = 3
@@ -28,9 +37,13 @@ _OTHER: Final = 0.05
 _FOREIGN: Final = 0.2
 """The share of tokens that a name lacks from which on it is another vocabulary, and no change of this one."""
 _UNKNOWN: Final = "<unk>"
-_LONG, _PIECES, _TRIED = 40, 8, 200
-_EACH: Final = 50
-"""Merges that differ, up to which only the tokens that contain one of them are encoded."""
+_BEFORE, _PIECES, _TRIED = 2, 8, 200
+_PROBED: Final = 2_000
+"""Texts that are encoded for each stage that differs."""
+_LONGEST: Final = 120
+"""Characters of a stage that are shown with a text."""
+_ENOUGH: Final = 3
+"""Tokens with a pair of characters, from which on they tell whether a split cuts it."""
 
 
 class AuditFinding(NamedTuple):
@@ -58,6 +71,10 @@ class Audit:
     """How many per cent more tokens the sample has than with the published tokenizer."""
     findings: tuple[AuditFinding, ...] = ()
     not_compared: tuple[str, ...] = ()
+    not_shown: tuple[str, ...] = ()
+    """Stages that are written otherwise, where no text was found that gets other ids."""
+    notes: tuple[str, ...] = ()
+    """What its file says, and ids here are without."""
 
     def sentence(self) -> str:
         """Return the answer in one sentence."""
@@ -82,10 +99,14 @@ def audit(given: str | Tokenizer, name: str = "") -> Audit:
     kit = kit_of(name) if name in shipped_names() else None
     documents = [text for some in texts_by_group("sample").values() for text in some]
     compared = _Compared(mine, published, documents, [row.text for row in kit.texts] if kit else [])
-    found = {finding.cause: finding for finding in (*_tables(compared), *_marks(mine, published))}
+    found = {finding.cause: finding for finding in (*_tables(compared), *_marks(compared))}
     for finding in compared.findings(kit):
         earlier = found.get(finding.cause, finding)
         found[finding.cause] = earlier._replace(texts=finding.texts, cost=finding.cost)
+    differing = {Cause(stage): text for stage, text in compared.stages.differing.items()}
+    for cause in [some for some in (Cause.NORMALIZER, Cause.ADDED) if some in differing]:  # any text may show these
+        found.setdefault(cause, AuditFinding(cause, differing[cause]))
+    not_shown = [f"{cause}: {text}; no text shows it" for cause, text in differing.items() if cause not in found]
     return Audit(
         given=called,
         name=name,
@@ -93,7 +114,9 @@ def audit(given: str | Tokenizer, name: str = "") -> Audit:
         documents=len(documents),
         cost=compared.cost(range(len(documents))),
         findings=tuple(found.values()),
-        not_compared=("marks: it has none",) if _special(published) and not _special(mine) else (),
+        not_compared=("marks: it has none",) * (compared.without_marks and not compared.freed),
+        not_shown=tuple(not_shown),
+        notes=notes_of(mine),
     )
 
 
@@ -119,14 +142,6 @@ def _table(tokenizer: Tokenizer) -> list[bytes]:
     return table
 
 
-def _merged(tokenizer: Tokenizer, table: Sequence[bytes]) -> list[tuple[bytes, ...]] | None:
-    """Return the parts of each merge by rank; ``None`` if they are not known, or encoding all tokens is faster."""
-    with suppress(AttributeError):
-        if isinstance(tokenizer, BPETokenizer):
-            return [tuple(table[part] for part in parts) for parts in tokenizer.merges]
-    return None
-
-
 def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
     """Return the published tokenizer with the fewest ids and marks that differ, among those of about this size."""
     table, loaded, differing = _table(mine), dict[str, Tokenizer](), dict[str, int]()
@@ -145,7 +160,9 @@ def _most_alike(mine: Tokenizer, called: str) -> tuple[str, Tokenizer]:
         if differing and (distance > _NEAR or min(differing.values()) < _OTHER * mine.vocab_size):
             name = min(differing, key=differing.__getitem__)
             return name, loaded[name]
-    raise InputError(f"{called} resembles no published tokenizer; name one with --as NAME")
+    stages = mine.stages if isinstance(mine, HasStages) else {}
+    lost = ", and has no decoder, without which its bytes are not known" if stages.get("decoding") == "null" else ""
+    raise InputError(f"{called} resembles no published tokenizer{lost}; name one with --as NAME")
 
 
 def published_sizes() -> dict[str, int]:
@@ -163,16 +180,28 @@ def _changes(mine: Tokenizer, other: Tokenizer) -> int:
 
 
 class _Compared:
-    """The ids of documents, texts of a kit and tokens, by both tokenizers."""
+    """The stages of both tokenizers, and the ids of documents, texts of a kit and tokens by both."""
 
     def __init__(self, mine: Tokenizer, published: Tokenizer, documents: Sequence[str], kit: Sequence[str]) -> None:
         self.pair = mine, published
         self.tables = [_table(tokenizer) for tokenizer in self.pair]
-        self.only = [{*one} - {*other, b""} for one, other in (self.tables, self.tables[::-1])]
-        self.documents = len(documents)
+        self.without_marks = bool(_special(published)) and not _special(mine)
+        self.freed = {
+            name
+            for name, k in _special(published).items()
+            if k < len(self.tables[0]) and self.tables[0][k] == name.encode()
+        }
         marks = {**_special(mine), **_special(published)}
-        self.texts = [*documents, *kit, *marks, *(token.decode(errors="ignore") for token in [*self.only[0]][:_TRIED])]
-        self.marks_at = len(documents) + len(kit)
+        known = {b"", *(name.encode() for name in self.freed)}
+        self.only = [{*one} - {*other} - known for one, other in (self.tables, self.tables[::-1])]
+        self.documents = len(documents)
+        self.stages = compare_stages(self.pair)
+        self.probed = {
+            text: Cause(one.stage) for one in self.stages.differences for text in islice(one.probes, _PROBED)
+        }
+        before = [*documents, *kit, *self.probed]
+        self.marks_at = len(before)
+        self.texts = [*before, *marks, *(token.decode(errors="ignore") for token in [*self.only[0]][:_TRIED])]
         self.ids = [self._encoded(tokenizer, self.texts) for tokenizer in self.pair]
         self.unmade = self._never_made()
         self.lost = {token for token, cause in self.unmade.items() if cause is Cause.MERGES}
@@ -190,34 +219,22 @@ class _Compared:
 
     def _never_made(self) -> dict[bytes, Cause]:
         """Return the tokens that only the published one gives for their own text, and why this one does not."""
-        ids = {token: k for k, token in enumerate(self.tables[0]) if token}
-        touched = self._touched()
-        texts = {text: token for token in touched if token in ids and (text := text_of(token))}
-        alone = self._encoded(self.pair[0], [*texts])
-        ids_of = {text: got for text, got in zip(texts, alone, strict=True) if got != [ids[texts[text]]]}
-        left = [*ids_of]
-        others = {token: k for k, token in enumerate(self.tables[1])}
-        published = self._encoded(self.pair[1], left)
-        return {
-            texts[text]: self._place(text, ids_of[text], got).cause
-            for text, got in zip(left, published, strict=True)
-            if got == [others[texts[text]]]
-        }
-
-    def _touched(self) -> list[bytes]:
-        """Return the published tokens whose own text a merge that differs can change."""
-        tokens = [token for token in self.tables[1] if token]
-        listed = [_merged(*some) for some in zip(self.pair, self.tables, strict=True)]
-        if None in listed or listed[0] == listed[1]:
-            return tokens if None in listed else []
-        one, other = (some or [] for some in listed)
-        both = {*one}.intersection(other)
-        moved = zip((some for some in one if some in both), (some for some in other if some in both), strict=True)
-        pairs = {*one}.symmetric_difference(other).union(pair for row in moved if row[0] != row[1] for pair in row)
-        differing = {*map(b"".join, pairs)}
-        if len(differing) > _EACH:
-            return tokens
-        return [token for token in tokens if any(part in token for part in differing)]
+        one, other = ({token: k for k, token in enumerate(table) if token} for table in self.tables)
+        tokens = {text: token for token in other if token in one and (text := text_of(token))}
+        # Where a space is put before a text, one in the text is a second space.
+        texts = [*dict.fromkeys([*tokens, *(text[1:] for text in tokens if text[:1] == " ")])]
+        ids = [dict(zip(texts, self._encoded(tokenizer, texts), strict=True)) for tokenizer in self.pair]
+        unmade = {}
+        for text, token in tokens.items():
+            for written in (text, text[1:]) if text[:1] == " " else (text,):
+                mine, published = (some[written] for some in ids)
+                if other[token] in published and one[token] not in mine:
+                    unmade[token] = self._place(written, mine, published).cause
+        guessed = {token for token, cause in unmade.items() if cause is Cause.SPLIT}
+        if guessed and not self.stages.only_cutter:
+            made = (token for text, token in tokens.items() if token not in unmade)
+            unmade.update((token, Cause.MERGES) for token in _joined(guessed, made))
+        return unmade
 
     def findings(self, kit: Kit | None) -> Iterator[AuditFinding]:
         """Yield the causes that texts show."""
@@ -225,8 +242,8 @@ class _Compared:
         for k, (a, b) in enumerate(zip(*self.ids, strict=True)):
             if a != b:
                 places.setdefault(self._cause(k), []).append(k)
-        if self.lost:
-            places.setdefault(Cause.MERGES, [])
+        for cause in self.unmade.values():
+            places.setdefault(cause, [])
         failed = {self.texts[k] for some in places.values() for k in some if k >= self.documents}
         named = named_by(kit, failed.intersection(row.text for row in kit.texts)) if kit and len(places) == 1 else []
         for cause, some in places.items():
@@ -234,27 +251,53 @@ class _Compared:
             yield AuditFinding(cause, self._words(cause, some, named), count, self.cost(some))
 
     def _cause(self, k: int) -> Cause:
-        if k >= self.marks_at and 1 in {len(self.ids[0][k]), len(self.ids[1][k])}:
+        sizes = {len(self.ids[0][k]), len(self.ids[1][k])}
+        if k >= self.marks_at and 1 in sizes and len(sizes) > 1:
             return Cause.ADDED
         pieces = [[table[token] for token in ids[k]] for table, ids in zip(self.tables, self.ids, strict=True)]
         if not self.only[0].isdisjoint(pieces[0]) or not self.only[1].isdisjoint(pieces[1]):
             return Cause.TOKEN
         cause = self._place(self.texts[k], *(ids[k] for ids in self.ids)).cause
+        if cause not in {Cause.SPLIT, Cause.MERGES}:
+            return cause
         lost = bool(self.lost) and not self.unmade.keys().isdisjoint(pieces[1])
-        return Cause.MERGES if cause is Cause.SPLIT and lost else cause
+        return self.probed.get(self.texts[k], Cause.MERGES if lost else cause)
 
     def _place(self, text: str, *ids: Sequence[int]) -> Place:
         pieces = ([table[token] for token in some] for table, some in zip(self.tables, ids, strict=True))
-        return place_of_difference(*(reading(text, some) for some in pieces))
+        place = place_of_difference(*(reading(text, some) for some in pieces))
+        if place.cause in {Cause.SPLIT, Cause.MERGES} and self.stages.only_cutter:
+            return place._replace(cause=Cause(self.stages.only_cutter))
+        return place
 
     def _words(self, cause: Cause, places: Sequence[int], named: Sequence[str]) -> str:
-        if cause is Cause.MERGES and self.lost:
-            return f"never made: {_some(self.lost)}"
+        unmade = [token for token, some in self.unmade.items() if some is cause]
+        if unmade and (cause is Cause.MERGES or not places):
+            return f"never made: {_some(unmade)}"
         text = min((self.texts[k] for k in places), key=len)
-        a, b = ([*map(shown, pieces_of_ids(some, some.encode(text)))] for some in self.pair)
+        ids = [[*map(int, tokenizer.encode(text))] for tokenizer in self.pair]
+        place = self._place(text, *ids)
+        one, other = ([*map(shown, pieces_of_ids(*some))] for some in zip(self.pair, ids, strict=True))
+        if place.byte is not None:
+            one, other = [*place.one], [*place.other]
+        same = sum(1 for _ in takewhile(lambda row: row[0] == row[1], zip(one, other, strict=False)))
+        one, other = (some[max(same - _BEFORE, 0) :][:_PIECES] for some in (one, other))
         known = [some.partition(": ")[2] for some in named if some.startswith(f"{cause}: ")]
-        words = f"{known[0]}; " if len(known) == 1 else ""
-        return f"{words}{text[:_LONG]!r} is {a[:_PIECES]} instead of {b[:_PIECES]}"
+        stage = self.stages.differing.get(cause, "") if cause is not Cause.MERGES else ""
+        stage = stage if len(stage) <= _LONGEST else ""
+        words = f"{known[0] if len(known) == 1 else stage}; ".lstrip("; ")
+        return f"{words}{''.join(other)!r} is {one} instead of {other}"
+
+
+def _joined(tokens: Iterable[bytes], made: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the tokens that no split cuts: others with the same pairs of characters are made."""
+    pairs: Counter[str] = Counter()
+    for token in made:
+        pairs.update(map("".join, pairwise(text_of(token))))
+    for token in tokens:
+        text = text_of(token)
+        if all(pairs["".join(pair)] >= _ENOUGH for pair in pairwise(text)):
+            yield token
 
 
 def _tables(compared: _Compared) -> Iterator[AuditFinding]:
@@ -279,9 +322,12 @@ def _some(tokens: Collection[bytes]) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def _marks(mine: Tokenizer, published: Tokenizer) -> Iterator[AuditFinding]:
-    changes = [*changed_marks(_special(published), _special(mine))] if _special(mine) else []
-    if changes:
-        more = f"; and {len(changes) - _SHOWN:,} more" if len(changes) > _SHOWN else ""
-        shown_ = "; ".join(change.between("as published", "here") for change in changes[:_SHOWN])
-        yield AuditFinding(Cause.MARKS, shown_ + more)
+def _marks(compared: _Compared) -> Iterator[AuditFinding]:
+    mine, published = map(_special, compared.pair)
+    words = [f"{name} is no longer special: text gives it" for name in sorted(compared.freed)]
+    if mine:
+        left = {name: k for name, k in published.items() if name not in compared.freed}
+        words += [change.between("as published", "here") for change in changed_marks(left, mine)]
+    if words:
+        more = f"; and {len(words) - _SHOWN:,} more" if len(words) > _SHOWN else ""
+        yield AuditFinding(Cause.MARKS, "; ".join(words[:_SHOWN]) + more)

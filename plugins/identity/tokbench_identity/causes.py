@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate, pairwise
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.plugin import HasTokenBytes, HasUnknown, Tokenizer
 from tokbench_identity.pins.cut import form_of
+
+if TYPE_CHECKING:
+    from tokbench_identity.equal.recipe import StageComparison
 
 _AROUND: Final = 24
 """Bytes of text shown before and after a place."""
@@ -67,6 +70,16 @@ class Place(NamedTuple):
 def shown(data: bytes) -> str:
     """Return bytes as text."""
     return data.decode("utf-8", "backslashreplace")
+
+
+def notes_of(tokenizer: Any) -> tuple[str, ...]:
+    """Return what a loader says of a file, such as a setting that changes no ids here."""
+    return tuple(getattr(tokenizer, "notes", ()))
+
+
+def notes_of_pair(pair: Iterable[Any]) -> tuple[str, ...]:
+    """Return what a loader says of the files of A and B."""
+    return tuple(f"{name}: {note}" for name, some in zip("AB", pair, strict=True) for note in notes_of(some))
 
 
 def pieces_of_ids(tokenizer: Any, ids: Sequence[int]) -> list[bytes]:
@@ -163,13 +176,13 @@ class Why(NamedTuple):
     words: str
 
 
-def why(pair: Sequence[Tokenizer], text: str, stages: Mapping[str, str] | None = None) -> Why:
+def why(pair: Sequence[Tokenizer], text: str, stages: StageComparison | None = None) -> Why:
     """Return why two tokenizers give other ids for a text.
 
     Args:
         pair: A and B.
         text: a text with other ids.
-        stages: how stages differ, where that is known.
+        stages: how their stages differ, as far as it is known.
     """
     ids = [list(map(int, tokenizer.encode(text))) for tokenizer in pair]
     for name, tokenizer, some in zip("AB", pair, ids, strict=True):
@@ -185,10 +198,9 @@ def why(pair: Sequence[Tokenizer], text: str, stages: Mapping[str, str] | None =
     for name, pieces, tokenizer in zip("AB", data, reversed(pair), strict=True):
         if lacking := {*pieces}.difference(pieces_of_ids(tokenizer, range(tokenizer.vocab_size))):
             return Why(Cause.TOKEN, f"only {name} has {shown(min(lacking))!r}")
-    known = (stages or {}).keys() & {"added tokens", "split", "merges"}
-    if stages and len(known) == 1 and place.cause is not Cause.IDS:
-        [stage] = known
-        return Why(Cause(stage), stages[stage])
+    if stages and stages.only_cutter and place.cause is not Cause.IDS:
+        stage = stages.only_cutter
+        return Why(Cause(stage), stages.differing.get(stage, "all stages before them are the same"))
     words = {
         Cause.IDS: "the same pieces have different ids",
         Cause.MERGES: "likely: inside a word",

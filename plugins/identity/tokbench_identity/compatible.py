@@ -15,7 +15,7 @@ import numpy as np
 from tokbench import InputError, plugin
 from tokbench.command import load_named, texts_by_group
 from tokbench.plugin import Tokenizer
-from tokbench_identity.causes import changed_marks
+from tokbench_identity.causes import changed_marks, notes_of_pair
 
 _SHOWN: Final = 3
 _NAMES: Final = "tokenizer_config.json"
@@ -87,6 +87,8 @@ class Compatibility:
     faults: tuple[str, ...]
     """Ids of special tokens with other names; what does not fit in the files next to the tokenizers: roles, sizes."""
     undecided: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What the files of A and B say that changes no ids here."""
 
     @property
     def draft(self) -> str:
@@ -163,6 +165,7 @@ def compatible(one: str | Tokenizer, other: str | Tokenizer, texts: str | Iterab
             *(f"{side}: {fault}" for side, known in zip("AB", roles, strict=True) for fault in known.faults),
         ),
         undecided=tuple(undecided),
+        notes=notes_of_pair(loaded),
     )
 
 

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
+from unicodedata import combining, normalize
 
 from tokbench import InputError, TokbenchError
 from tokbench.command import load_named
 from tokbench.plugin import Tokenizer
-from tokbench_identity.causes import place_of_ids
+from tokbench_identity.causes import Cause, pieces_of_ids, place_of_ids, shown
 from tokbench_identity.kit import Kit, suspects
 
 _SHOWN: Final = 5
@@ -56,6 +57,8 @@ class Conformance:
     """Wrong versions that give the same ids for every text of the kit."""
     like: tuple[str, ...] = ()
     """If there is none: those that give its ids for most of the failed texts."""
+    noticed: int = 0
+    """Wrong versions that the texts notice."""
     cause: str = ""
     """The likely cause of most failed texts; empty where the right tokenizer cannot be asked."""
 
@@ -67,7 +70,7 @@ class Conformance:
     def sentence(self) -> str:
         """Return the answer in one sentence."""
         if self.conforms:
-            return f"It is {self.name}: all {self.texts} texts have the right ids."
+            return f"No difference from {self.name} in {self.texts} texts, which notice {self.noticed} known mistakes."
         count = f"It is not {self.name}: {len(self.failed)} of {self.texts} texts have other ids"
         if self.is_:
             return f"{count}. One mistake gives all its ids: {' or '.join(self.is_[:_SHOWN])}."
@@ -93,18 +96,39 @@ def conform(kit: Kit, encode: Encode) -> Conformance:
     rows = zip(kit.texts, answers, strict=True)
     failed = tuple(ConformFailure(row.text, row.ids, ids) for row, ids in rows if ids != row.ids)
     if not failed:
-        return Conformance(kit.name, len(kit.texts), ())
+        return Conformance(kit.name, len(kit.texts), (), noticed=kit.noticed)
     try:
         right = load_named(kit.name)
     except TokbenchError:  # its package is not here: which texts fail is all that is known
-        return Conformance(kit.name, len(kit.texts), failed, tuple(named_by(kit, {row.text for row in failed})))
+        named = named_by(kit, {row.text for row in failed})
+        return Conformance(kit.name, len(kit.texts), failed, tuple(named), noticed=kit.noticed)
     alike = _alike(kit, right, answers)
     most = max(alike.values(), default=0)
     best = tuple(words for words, count in alike.items() if count == most)
     causes = Counter(place_of_ids(right, row.text, row.expected, row.got).cause for row in failed)
     [(cause, _)] = causes.most_common(1)
+    if _only_renumbered(right, kit, answers):
+        cause = Cause.IDS
     whole = most == len(kit.texts)
-    return Conformance(kit.name, len(kit.texts), failed, best * whole, best * (not whole and most > 0), cause)
+    like = best * (not whole and most > 0)
+    return Conformance(kit.name, len(kit.texts), failed, best * whole, like, kit.noticed, cause)
+
+
+def _only_renumbered(right: Tokenizer, kit: Kit, answers: Sequence[list[int]]) -> bool:
+    """Tell whether each right id has one other everywhere, of other letters, as no normalizer makes them."""
+    other: dict[int, int] = {}
+    for row, ids in zip(kit.texts, answers, strict=True):
+        if len(ids) != len(row.ids) or any(other.setdefault(a, b) != b for a, b in zip(row.ids, ids, strict=True)):
+            return False
+    if any(not 0 <= k < right.vocab_size for k in other.values()):
+        return True
+    moved = [pieces_of_ids(right, pair) for pair in other.items() if pair[0] != pair[1]]
+    return 2 * sum(_letters(a) == _letters(b) for a, b in moved) < len(moved)
+
+
+def _letters(piece: bytes) -> str:
+    text = normalize("NFKD", shown(piece)).casefold()
+    return "".join(char for char in text if not combining(char) and not char.isspace())
 
 
 def _alike(kit: Kit, right: Tokenizer, answers: Sequence[list[int]]) -> Mapping[str, int]:
@@ -141,11 +165,10 @@ def program(command: str, wait: float = _WAIT) -> Encode:
         except subprocess.TimeoutExpired as error:
             raise InputError(f"{command!r} took longer than {wait:g} s; it must end when its input ends") from error
         lines = done.stdout.decode("utf-8", "replace").splitlines()
-        if len(lines) != len(texts):
-            raise InputError(
-                f"{command!r} wrote {len(lines)} lines for {len(texts)} texts (exit code {done.returncode})"
-            )
-        return [_ids(line, number) for number, line in enumerate(lines, 1)]
+        ids = [_ids(line, number) for number, line in enumerate(lines, 1)]
+        if len(ids) != len(texts):
+            raise InputError(f"{command!r} wrote {len(ids)} lines for {len(texts)} texts (exit code {done.returncode})")
+        return ids
 
     return encode
 

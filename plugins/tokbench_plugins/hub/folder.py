@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _BACKENDS: Final = (tiktoken.SPEC, sentencepiece.SPEC, gpt2_files.SPEC, huggingface.SPEC)
 _JSON, _CONFIG, _ADDED, _MODEL = "tokenizer.json", "tokenizer_config.json", "added_tokens.json", "config.json"
 _BERT: Final = "vocab.txt"
+_SHOWN: Final = 4
 _HARMLESS: Final = {"model_max_length", "clean_up_tokenization_spaces", "chat_template"}
 """Keys of the configuration that change no ids."""
 _GENERAL: Final = {None, "PreTrainedTokenizerFast", "PreTrainedTokenizer", "TokenizersBackend"}
@@ -54,7 +55,10 @@ def load_folder(options: HubLoadOptions, folder: Path, said: str) -> Any:
         BackendUnavailable: there is no tokenizer, or a package is missing.
         BackendError: the tokenizer cannot be loaded.
     """
-    found = _vocabulary(folder)
+    vocabularies = _vocabularies(folder)
+    found = min(vocabularies, key=lambda one: _BACKENDS.index(one.reader.spec), default=None)
+    if not any((folder / name).is_file() for name in (_JSON, _CONFIG, _MODEL)):
+        _check_one(folder, vocabularies, said)
     if found is None and not any((folder / name).is_file() for name in (_JSON, _CONFIG, _MODEL)):
         raise plugin.BackendUnavailable(f"{said}: no tokenizer there; name another model, or the file of a tokenizer")
     config = _read(folder / _CONFIG)
@@ -106,15 +110,25 @@ def _without_transformers(folder: Path, alone: _Vocabulary | None, options: HubL
     return tokenizer
 
 
-def _vocabulary(folder: Path) -> _Vocabulary | None:
-    """Return the vocabulary of a folder without a tokenizer.json, the surest first: ranks, pieces, a pair of files."""
+def _check_one(folder: Path, found: list[_Vocabulary], said: str) -> None:
+    """Raise BackendError if a folder has several tokenizers, and nothing says which one is meant."""
+    pair = [one.path.name for one in found if one.reader.spec is gpt2_files.SPEC]
+    names = [one.path.name for one in found if one.path.name not in pair[1:]]
+    names += [path.name for end in (_JSON, _BERT) for path in folder.glob(f"*.{end}") if path.name not in names]
+    if len(names) > 1:
+        named = ", ".join(sorted(names)[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        raise plugin.BackendError(f"{said} has {len(names)} tokenizers: {named}; name the file of one")
+
+
+def _vocabularies(folder: Path) -> list[_Vocabulary]:
+    """Return the vocabularies of a folder without a tokenizer.json: ranks, pieces, the files of a pair."""
     found = []
     for path in sorted(folder.glob("*")) if not (folder / _JSON).is_file() else ():
         if path.is_file() and path.name != _ADDED:
             backends = _BACKENDS if path.name == _BERT else _BACKENDS[:-1]
             readers = plugin.attempt(lambda path=path, some=backends: readers_of(path.name, path, some))  # type: ignore[misc]
             found += [] if isinstance(readers, plugin.Failure) else [_Vocabulary(path, readers[0])]
-    return min(found, key=lambda one: _BACKENDS.index(one.reader.spec), default=None)
+    return found
 
 
 def _alone(found: _Vocabulary, folder: Path, config: dict[str, Any]) -> bool:

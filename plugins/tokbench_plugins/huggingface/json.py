@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from tokbench.foundation.files import is_utf8
-from tokbench_plugins.bpe.formats.tokenizer_json import SWITCHES, pipeline
+from tokbench_plugins.bpe.formats.tokenizer_json import SWITCHES, left_out, pipeline
 from tokbench_plugins.bpe.patterns import PATTERNS, as_named
 from tokbench_plugins.bpe.recovery.order import Merges, in_order, listed
 from tokbench_plugins.bpe.special import SpecialTokens, names_of_sets
@@ -71,6 +71,23 @@ def check_growth(normalizer: Mapping[str, Any] | None) -> None:
         raise ValueError(f"{message}; is the file damaged?")
 
 
+def check_prefix(content: Mapping[str, Any]) -> None:
+    """Raise ValueError if the second part of a merge lacks the prefix of a BPE's pieces: the library would end there.
+
+    >>> model = {"vocab": {"a": 0, "b": 1}, "merges": [["a", "b"]], "continuing_subword_prefix": "##"}
+    >>> check_prefix({"model": model})
+    Traceback (most recent call last):
+    ValueError: model.continuing_subword_prefix is '##', and the merge 'a' 'b' has it not; get the file again
+    """
+    prefix = content["model"].get("continuing_subword_prefix")
+    if not prefix or model_kind(content) != "BPE":
+        return
+    for left, right in map(halves, content["model"]["merges"]):
+        if not right.startswith(prefix):
+            where = f"model.continuing_subword_prefix is {prefix!r}, and the merge {left!r} {right!r} has it not"
+            raise ValueError(f"{where}; get the file again")
+
+
 class OrdinaryFile(NamedTuple):
     """A file without what changes the ids of a text for reasons outside the text."""
 
@@ -85,13 +102,17 @@ def ordinary(content: Mapping[str, Any]) -> OrdinaryFile:
     ('the file cuts texts at 8 tokens; here they are whole', 'dropout 0.1 of the file is off: ids are not random')
     """
     changed = copy.copy(dict(content))
-    notes = []
+    notes = [*left_out(changed)]
     if truncation := content.get("truncation"):
         notes.append(f"the file cuts texts at {truncation['max_length']} tokens; here they are whole")
     changed["truncation"] = changed["padding"] = None
     if dropout := content["model"].get("dropout"):
         notes.append(f"dropout {dropout} of the file is off: ids are not random")
         changed["model"] = {**content["model"], "dropout": None}
+    for token in content.get("added_tokens") or ():
+        sides = [side for side, key in (("before", "lstrip"), ("after", "rstrip")) if token.get(key)]
+        if token.get("special") and sides:
+            notes.append(f"special token {token['content']!r} swallows the spaces {' and '.join(sides)} it")
     return OrdinaryFile(changed, tuple(notes))
 
 

@@ -25,6 +25,7 @@ from tokbench_plugins.huggingface.chat import JinjaChat
 from tokbench_plugins.huggingface.json import (
     Split,
     check_growth,
+    check_prefix,
     file_faults,
     has_merges,
     merges_of_content,
@@ -262,6 +263,7 @@ def _content(source: str) -> dict[str, Any]:
 
 
 def _engine(content: Mapping[str, Any]) -> Tokenizer:
+    check_prefix(content)
     try:
         return Tokenizer.from_str(json.dumps(content, ensure_ascii=False))
     except Exception as error:  # the library raises nothing more special

@@ -210,6 +210,7 @@ def test_what_the_file_does_to_texts_is_told_and_left_out():
     tokenizer = make_tokenizer(source, ("a remark",))
     assert {tuple(tokenizer.encode("▁a▁a▁a")) for _ in range(50)} == {(3, 3, 3)}
     assert tokenizer.notes == (
+        "padding is left out",
         "the file cuts texts at 2 tokens; here they are whole",
         "dropout 0.5 of the file is off: ids are not random",
         "a remark",

@@ -98,11 +98,13 @@ def test_forgeries_give_control_ids(name: str) -> None:
     assert all(one.verdict == "forged" for one in forged)
     assert bool(forged) == (name in _WEAK)
     for one in forged:
+        assert one.id is None, "a template alone has no ids"
+        control = next(mark.id for mark in model.marks if mark.text == one.mark)
         [call] = [call for call in CALLS if call.key == one.call]
         counts = set()
         for build in conversations(one.slot):
             texts = [model.chat.render(*build(text)[:2], reply=build(text).reply) for text in ("-", one.text)]
-            counts.add(tuple(model.ids(text, call).count(one.id) for text in texts))
+            counts.add(tuple(model.ids(text, call).count(control) for text in texts))
         assert any(more > usual for usual, more in counts), one
 
 
@@ -220,6 +222,17 @@ def test_published_names_without_a_template() -> None:
     assert answer.shortest("transformers").text == "<|endoftext|>"
 
 
+def test_marks_that_a_model_lacks_are_named(tmp_path: Path) -> None:
+    template = tmp_path / "chat.jinja"
+    template.write_text(chat("{{ m.content }}").source)
+    answer = inject(read_model("gpt-2", template))
+    assert answer.lacks == ("<|start|>", "<|end|>")
+    shown = CliRunner().invoke(command, ["gpt-2", "--template", str(template)]).output
+    assert "1 mark," in shown
+    with pytest.raises(InputError):
+        read_model("gpt-2", tmp_path / "none.jinja")
+
+
 def test_exit_codes_and_json(tmp_path: Path) -> None:
     template = tmp_path / "chat.jinja"
     template.write_text(chat("{{ m.content }}").source)
@@ -318,7 +331,7 @@ def test_verdict_agrees_with_trying_all(steps: list[str], asked: str, around: tu
         for text in _SHORT
         if model.ids(model.chat.render(*build(text)[:2], reply=True), _CALL).count(256)
     ]  # fmt: skip
-    if forged:
+    if forged and "with HTML" not in found.reason:  # which is not followed
         assert found.verdict == "forged"
         assert len(found.text) <= len(forged[0])
     assert found.verdict != "safe" or not forged

@@ -36,4 +36,8 @@ def audit(given: str, name: str, *, as_json: bool) -> None:
             say(f"  {finding.cause}: {finding.what}{cost if finding.texts else ''}")
         for what in answer.not_compared:
             say(f"  not compared: {what}")
+        for what in answer.not_shown:
+            say(f"  written otherwise: {what}")
+        for note in answer.notes:
+            say(f"  note: {note}")
     sys.exit(int(bool(answer.findings)))

@@ -51,7 +51,9 @@ def compatible(one: str, other: str, *, texts: str, require: str | None, as_json
     shares += [(f"chunks {kind}", share) for kind, share in overlap.chunks.items()]
     print_numbers(("share", "%"), [(name, percent(share)) for name, share in shares])
     evidence = {"ids with different bytes": result.examples, "special tokens": result.special}
-    for what, lines in (evidence | {"fault": result.faults, "undecided": result.undecided}).items():
+    for what, lines in (
+        evidence | {"fault": result.faults, "undecided": result.undecided, "note": result.notes}
+    ).items():
         for line in lines[:_MOST]:
             say(f"{what}: {line}")
         if lines[_MOST:]:

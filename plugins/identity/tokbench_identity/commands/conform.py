@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tokbench import InputError
+from tokbench import InputError, TokbenchError
 from tokbench.command import common_options, examples, json_option, print_json, say
 
 _SHOWN = 3
@@ -42,11 +42,14 @@ def conform(name: str, command: str | None, other: str | None, write: Path | Non
     from tokbench_identity.conform import program
     from tokbench_identity.kit import kit_of
 
-    if (command is None) == (other is None) and write is None:
-        raise InputError("give --cmd PROGRAM, --like TOKENIZER or --write FILE")
+    if (command is None) == (other is None) and (write is None or command is not None):
+        raise InputError("give one of --cmd PROGRAM, --like TOKENIZER and --write FILE")
     kit = kit_of(name)
     if write is not None:
-        write_atomically(write, (json.dumps(kit.content(), indent=1) + "\n").encode())
+        try:
+            write_atomically(write, (json.dumps(kit.content(), indent=1) + "\n").encode())
+        except (OSError, TokbenchError) as error:
+            raise InputError(str(error)) from error
         say(f"{write}: {len(kit.texts)} texts that notice {kit.noticed} of {kit.mutants} mistakes")
     if command is not None:
         answer = hold(kit, program(command))

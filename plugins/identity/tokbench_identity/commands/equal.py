@@ -38,6 +38,8 @@ def equal(one: str, other: str, *, minutes: float, as_json: bool) -> None:
                 say("every shorter text has the same ids")
         for reason in answer.not_proved:
             say(f"not proved: {reason}")
+        for note in answer.notes:
+            say(f"note: {note}")
         if answer.stopped:
             say(f"stopped after {minutes:g} minutes: give --minutes more to try the other texts")
         if answer.texts:

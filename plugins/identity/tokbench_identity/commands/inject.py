@@ -69,15 +69,26 @@ def inject(model: str | None, template: Path | None, marks: tuple[str, ...], cal
 
 
 def _show(answer: Injection, call: str) -> None:
-    say(f"{answer.model}: {answer.marks} marks, {'its chat template' if answer.has_template else 'text alone'}")
+    template = "the given template" if answer.given_template else "its chat template"
+    marks = f"{answer.marks} mark{'s' * (answer.marks != 1)}"
+    say(f"{answer.model}: {marks}, {template if answer.has_template else 'text alone'}")
+    if answer.lacks:
+        say(f"{answer.model} does not have these marks of the template: {', '.join(answer.lacks)}")
     rows = [(key, answer.verdict(key), *_cells(answer, key)) for key in _KEYS]
     print_numbers(("--call", "verdict", "shortest text", "slots forged"), rows)
     by_reason: dict[str, list[str]] = {}
     for one in answer.of(call):
-        reason = one.reason if one.text is None else f"forged by {one.text!r}, id {one.id}"
+        control = f"mark {one.mark!r}" if one.id is None else f"id {one.id}"
+        reason = one.reason if one.text is None else f"forged by {one.text!r}, {control}"
         by_reason.setdefault(reason, []).append(one.slot)
     for reason, slots in by_reason.items():
         say(f"{', '.join(slots) if len(by_reason) > 1 else 'every slot'}: {reason}")
+    others: dict[str, list[str]] = {}
+    for key in (key for key in _KEYS if key != call and answer.verdict(key) == "undecided"):
+        for reason in dict.fromkeys(one.reason for one in answer.of(key) if one.verdict == "undecided"):
+            others.setdefault(reason, []).append(key)
+    for reason, keys in others.items():
+        say(f"{', '.join(keys)} undecided: {reason}")
     say(f"{answer.verdict(call)} under --call {call}")
 
 

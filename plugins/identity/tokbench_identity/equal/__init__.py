@@ -13,9 +13,9 @@ import numpy as np
 
 from tokbench.command import load_named
 from tokbench.plugin import Tokenizer, encode_batch
-from tokbench_identity.causes import Cause, pieces_of_ids, shown, why
+from tokbench_identity.causes import Cause, notes_of_pair, pieces_of_ids, shown, why
 from tokbench_identity.equal.probes import probes
-from tokbench_identity.equal.recipe import Difference, compare_recipes, read_recipe
+from tokbench_identity.equal.recipe import StageComparison, compare_stages
 
 _BATCH: Final = 20_000
 _SHRUNK: Final = 20
@@ -46,6 +46,8 @@ class Equality:
     counterexample: Counterexample | None = None
     stopped: bool = False
     """Whether the time was over before all texts were tried."""
+    notes: tuple[str, ...] = ()
+    """What the files of A and B say that changes no ids here."""
 
     def sentence(self, one: str, other: str) -> str:
         """Return the answer in one sentence."""
@@ -77,22 +79,19 @@ def equal(one: str | Tokenizer, other: str | Tokenizer, *, minutes: float = 10.0
     (' 1', ([257], [32, 49]))
     """
     pair = (load_named(one), load_named(other))
+    notes = notes_of_pair(pair)
     if pickle.dumps(pair[0]) == pickle.dumps(pair[1]):
-        return Equality("equal", 0)
-    recipes = [read_recipe(tokenizer) for tokenizer in pair]
-    not_proved = [f"{name}: {recipe}" for name, recipe in zip("AB", recipes, strict=True) if isinstance(recipe, str)]
-    differences: list[Difference] = []
-    if not isinstance(recipes[0], str) and not isinstance(recipes[1], str):
-        differences = list(compare_recipes(recipes[0], recipes[1], same_engine=type(pair[0]) is type(pair[1])))
-        not_proved = [f"{one.stage}: {one.text}" for one in differences]
+        return Equality("equal", 0, notes=notes)
+    stages = compare_stages(pair)
+    not_proved = [*stages.unknown, *(f"{one.stage}: {one.text}" for one in stages.differences)]
     tried, stopped, end = 0, False, time.monotonic() + 60 * minutes
-    texts = probes(pair, [one.probes for one in differences])
+    texts = probes(pair, [one.probes for one in stages.differences])
     while (batch := list(islice(texts, _BATCH))) and not (stopped := time.monotonic() > end):
         if some := _differing(pair, batch):
             text = min((_shrunk(pair, text) for text in sorted(some, key=_simple)[:_SHRUNK]), key=_simple)
-            return Equality("different", tried, counterexample=_explained(pair, text, differences))
+            return Equality("different", tried, counterexample=_explained(pair, text, stages), notes=notes)
         tried += len(batch)
-    return Equality("unknown" if not_proved else "equal", tried, tuple(not_proved), stopped=stopped)
+    return Equality("unknown" if not_proved else "equal", tried, tuple(not_proved), stopped=stopped, notes=notes)
 
 
 def _differing(pair: Sequence[Tokenizer], texts: Sequence[str]) -> list[str]:
@@ -114,9 +113,9 @@ def _shrunk(pair: Sequence[Tokenizer], text: str) -> str:
     return _shrunk(pair, min(some, key=_simple)) if some else text
 
 
-def _explained(pair: Sequence[Tokenizer], text: str, differences: Sequence[Difference]) -> Counterexample:
+def _explained(pair: Sequence[Tokenizer], text: str, stages: StageComparison) -> Counterexample:
     one, other = (list(map(int, tokenizer.encode(text))) for tokenizer in pair)
     a, b = ([*map(shown, pieces_of_ids(*some))] for some in zip(pair, (one, other), strict=True))
-    cause, words = why(pair, text, {some.stage: some.text for some in reversed(differences)})
+    cause, words = why(pair, text, stages)
     # All code points are tried first.
     return Counterexample(text, (one, other), (a, b), cause, words, shortest=len(text) <= 2)  # noqa: PLR2004

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tokbench.plugin import HasMerges, HasSpecialTokens, HasStages, HasTokenBytes, Tokenizer
 from tokbench_identity.equal.patterns import UndecidedError, compare_patterns
@@ -22,16 +22,22 @@ _SHOWN: Final = 3
 _AROUND: Final = 6
 
 
+class BeforeMerges(NamedTuple):
+    """The stages before the merges."""
+
+    normalizer: tuple[str, ...]
+    """Steps, in JSON if a file has them so; a space that is put before a text is the last one."""
+    added: Mapping[str, str]
+    """Tokens that are cut out of text before the split, and their settings in JSON."""
+    split: tuple[str, ...]
+    """Regular expressions, or other steps in JSON."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """The stages of a byte-level BPE."""
 
-    normalizer: tuple[str, ...]
-    """Steps, in JSON if a file has them so; a space that is put before a text is the last one."""
-    added: str
-    """Tokens that are cut out of text before the split."""
-    split: tuple[str, ...]
-    """Regular expressions, or other steps in JSON."""
+    before: BeforeMerges
     merges: Mapping[bytes, tuple[bytes, bytes]]
     """The two parts of each token that merges make, in order of rank: no token is ever made of two others.
 
@@ -40,6 +46,8 @@ class Recipe:
     """
     ids: Mapping[bytes, int]
     """The id of each byte and of each token that text can give."""
+    listed: frozenset[bytes]
+    """All tokens but the special ones, and those that no text gives."""
     looks_up: bool
     """Whether some are made by no merge, but given to chunks of exactly their bytes."""
 
@@ -54,6 +62,57 @@ class Difference:
     """Texts in which it may matter."""
 
 
+class StageComparison(NamedTuple):
+    """How the stages of two tokenizers differ, as far as both tell them."""
+
+    differences: list[Difference]
+    known: frozenset[str]
+    """The stages that were compared."""
+    unknown: tuple[str, ...] = ()
+    """Why the others were not."""
+
+    @property
+    def differing(self) -> dict[str, str]:
+        """Return the stages that differ, or of which it cannot be told, and in what."""
+        return {one.stage: one.text for one in reversed(self.differences)}
+
+    @property
+    def only_cutter(self) -> str:
+        """Return the only stage that can be why texts are cut differently; empty if there are several."""
+        left = [
+            some for some in ("added tokens", "split", "merges") if some in self.differing or some not in self.known
+        ]
+        return left[0] if len(left) == 1 else ""
+
+
+_BEFORE: Final = frozenset({"normalizer", "added tokens", "split"})
+_AFTER: Final = frozenset({"token", "ids", "merges"})
+
+
+def compare_stages(pair: Sequence[Tokenizer]) -> StageComparison:
+    """Compare the stages of two tokenizers, all if both are byte-level BPEs that list their merges.
+
+    >>> import tokbench
+    >>> pair = [tokbench.train(f"regex_bpe:{split}", ["the 12 thin things"], 266) for split in ("gpt2", "gpt4")]
+    >>> compare_stages([pair[0], pair[0]]).differing
+    {}
+    >>> "split" in compare_stages(pair).differing
+    True
+    """
+    same_engine = type(pair[0]) is type(pair[1])
+    one, other = (read_recipe(tokenizer) for tokenizer in pair)
+    if not isinstance(one, str) and not isinstance(other, str):
+        return StageComparison([*compare_recipes(one, other, same_engine=same_engine)], _BEFORE | _AFTER)
+    unknown = tuple(
+        f"{name}: {recipe}" for name, recipe in zip("AB", (one, other), strict=True) if isinstance(recipe, str)
+    )
+    told = [_before(tokenizer.stages) for tokenizer in pair if isinstance(tokenizer, HasStages)]
+    before = [some for some in told if some and not any(step.startswith("{") for step in some.split)]
+    if len(before) < len(pair):
+        return StageComparison([], frozenset(), unknown)
+    return StageComparison([*_compare_before(before[0], before[1], same_engine=same_engine)], _BEFORE, unknown)
+
+
 def read_recipe(tokenizer: Tokenizer) -> Recipe | str:
     """Return what a tokenizer is made of, or why that is not known.
 
@@ -65,7 +124,8 @@ def read_recipe(tokenizer: Tokenizer) -> Recipe | str:
     'it does not tell its split'
     """
     stages = tokenizer.stages if isinstance(tokenizer, HasStages) else {}
-    if "split" not in stages:
+    before = _before(stages)
+    if before is None:
         return "it does not tell its split"
     try:
         listed = tokenizer.merges if isinstance(tokenizer, HasMerges) else None
@@ -90,14 +150,27 @@ def read_recipe(tokenizer: Tokenizer) -> Recipe | str:
             merges[token] = (data[parts[0]], data[parts[1]])
         elif text_of(token):  # only text can be a chunk
             whole.append(token)
-    spaced = any(isinstance(step, dict) and _adds_space(step) for step in split)
     return Recipe(
-        normalizer=(*map(_written, _steps(stages.get("normalization", "null"))), *["a space before the text"] * spaced),
-        added=stages.get("added tokens", "[]"),
-        split=tuple(_patterns(split)),
+        before=before,
         merges=merges,
         ids={token: ids[token] for token in (*_SINGLE, *merges, *whole)},
+        listed=frozenset(ids),
         looks_up=bool(whole),
+    )
+
+
+def _before(stages: Mapping[str, str]) -> BeforeMerges | None:
+    """Return the stages before the merges; ``None`` if the split is not told."""
+    if "split" not in stages:
+        return None
+    split = [*_steps(stages["split"])]
+    spaced = any(isinstance(step, dict) and _adds_space(step) for step in split)
+    normalizer = map(_written, _steps(stages.get("normalization", "null")))
+    added = json.loads(stages.get("added tokens", "[]"))
+    return BeforeMerges(
+        normalizer=(*normalizer, *["a space before the text"] * spaced),
+        added={token["content"]: _written(token) for token in added},
+        split=(*_patterns(split),),
     )
 
 
@@ -170,29 +243,40 @@ def compare_recipes(one: Recipe, other: Recipe, *, same_engine: bool) -> Iterato
 
     ``same_engine`` says that equal stages are equal in whatever they do to odd input.
     """
-    if one.normalizer != other.normalizer:
-        yield Difference("normalizer", " and ".join(", ".join(some.normalizer) or "none" for some in (one, other)))
-    if one.added != other.added:
-        yield Difference("added tokens", "other tokens are cut out of text before the split")
-    if one.split != other.split or not same_engine:
-        yield from _splits(one, other)
+    only = len(one.before.split) == 1 and not (one.looks_up or other.looks_up)
+    chunks = {*one.merges, *other.merges} if only else None
+    yield from _compare_before(one.before, other.before, chunks, same_engine=same_engine)
     for stage, text, tokens in _tokens(one, other):
         yield Difference(stage, text, _joins(tokens, one, other))
 
 
-def _splits(one: Recipe, other: Recipe) -> Iterator[Difference]:
-    if len(one.split) != len(other.split):
-        yield Difference("split", f"{len(one.split)} and {len(other.split)} steps")
+def _compare_before(
+    one: BeforeMerges, other: BeforeMerges, chunks: Collection[bytes] | None = None, *, same_engine: bool
+) -> Iterator[Difference]:
+    if one.normalizer != other.normalizer:
+        yield Difference(
+            "normalizer", " instead of ".join(", ".join(some.normalizer) or "none" for some in (one, other))
+        )
+    if one.added != other.added:
+        names = [name for name in {**one.added, **other.added} if one.added.get(name) != other.added.get(name)]
+        where = "by other rules" if {*names} <= one.added.keys() & other.added.keys() else "by one only"
+        yield Difference("added tokens", f"{_some(map(repr, names))} cut out of text before the split {where}", names)
+    if one.split != other.split or not same_engine:
+        yield from _splits(one.split, other.split, chunks)
+
+
+def _splits(one: Sequence[str], other: Sequence[str], chunks: Collection[bytes] | None) -> Iterator[Difference]:
+    if len(one) != len(other):
+        yield Difference("split", f"{len(one)} and {len(other)} steps")
         return
-    only = len(one.split) == 1 and not (one.looks_up or other.looks_up)
-    for a, b in zip(one.split, other.split, strict=True):
+    for a, b in zip(one, other, strict=True):
         try:
-            texts = compare_patterns(a, b, {*one.merges, *other.merges} if only else None)
+            texts = compare_patterns(a, b, chunks)
         except UndecidedError as error:
             yield Difference("split", f"cannot be compared: {error}: {a} and {b}")
         else:
             if texts:
-                yield Difference("split", f"{_part(a, b)!r} and {_part(b, a)!r}, first in {texts[0]!r}", texts)
+                yield Difference("split", f"{_part(a, b)!r} instead of {_part(b, a)!r}, first in {texts[0]!r}", texts)
 
 
 def _part(pattern: str, other: str) -> str:
@@ -204,7 +288,8 @@ def _part(pattern: str, other: str) -> str:
 
 def _tokens(one: Recipe, other: Recipe) -> Iterator[tuple[str, str, list[bytes]]]:
     """Yield stages, how they differ, and which tokens do."""
-    every = dict.fromkeys([*one.ids, *other.ids])
+    listed = one.listed & other.listed
+    alone = [token for token in dict.fromkeys([*one.ids, *other.ids]) if (token in one.ids) != (token in other.ids)]
     both = [token for token in one.ids if token in other.ids]
     common = [token for token in one.merges if one.merges[token] == other.merges.get(token)]
     wanted = [token for token in other.merges if other.merges[token] == one.merges.get(token)]
@@ -213,15 +298,20 @@ def _tokens(one: Recipe, other: Recipe) -> Iterator[tuple[str, str, list[bytes]]
     # Merges that share no token may be done in any order.
     meet = any(count > 1 for count in Counter(part for made in span for part in {made, *one.merges[made]}).values())
     for stage, how, tokens in (
-        ("token", "only one has", [token for token in every if (token in one.ids) != (token in other.ids)]),
+        ("token", "only one has", [token for token in alone if token not in listed]),
+        ("merges", "only one makes", [token for token in alone if token in listed]),
         ("ids", "different ids for", [token for token in both if one.ids[token] != other.ids[token]]),
         ("merges", "other parts for", [token for token in both if one.merges.get(token) != other.merges.get(token)]),
         ("merges", "another place in the order for", [common[k] for k in moved] if meet else []),
     ):
         if tokens:
-            shown = ", ".join(repr(token)[1:] for token in tokens[:_SHOWN])
-            more = f" and {len(tokens) - _SHOWN:,} more" if len(tokens) > _SHOWN else ""
-            yield stage, f"{how} {shown}{more}", tokens
+            yield stage, f"{how} {_some(repr(token)[1:] for token in tokens)}", tokens
+
+
+def _some(words: Iterable[str]) -> str:
+    every = [*words]
+    more = f" and {len(every) - _SHOWN:,} more" if len(every) > _SHOWN else ""
+    return ", ".join(every[:_SHOWN]) + more
 
 
 def _joins(tokens: Iterable[bytes], one: Recipe, other: Recipe) -> Iterator[str]:

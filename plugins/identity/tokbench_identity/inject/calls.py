@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 
-from tokbench import InputError
+from tokbench import InputError, TokbenchError
 from tokbench.command import load_named
 from tokbench.plugin import HasSpecialTokens, read_file
 from tokbench_identity.equal.patterns import UndecidedError
@@ -80,6 +80,9 @@ class ChatModel:
     encode: Callable[[str, str], list[int]] | None = None
     """Encodes a text with some marks, where there is no such file."""
     not_special_known: bool = True
+    ids_known: bool = True
+    given_chat: bool = False
+    """Whether the template is not its own, but one that was given."""
     _engines: dict[Any, Tokenizer] = field(default_factory=dict)
 
     @cached_property
@@ -167,6 +170,8 @@ def read_chat(template: Path) -> JinjaChat:
     """
     try:
         chat = jinja_chat(read_file(template, text=True).decode())
+    except TokbenchError as error:
+        raise InputError(str(error)) from error
     except (OSError, ValueError) as error:
         raise InputError(f"{template}: {error}") from error
     return chat._replace(names=(*_EMPTY, *chat.names))
@@ -183,7 +188,7 @@ def read_model(name: str | None, template: Path | None = None, marks: Sequence[s
         if chat is None:
             raise InputError("name a model, or give --template FILE")
         return model_of_template(chat, marks)
-    return model_of_tokenizer(load_named(name), name, chat)
+    return replace(model_of_tokenizer(load_named(name), name, chat), given_chat=chat is not None)
 
 
 def model_of_tokenizer(tokenizer: Any, name: str, chat: JinjaChat | None = None) -> ChatModel:
@@ -223,12 +228,16 @@ def _content(tokenizer: Any) -> dict[str, Any] | None:
         return ordinary(json.loads(path.read_bytes())).content
 
 
-def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
-    """Return a model of bytes whose special tokens are the marks that a template writes."""
+def marks_written(chat: JinjaChat) -> list[str]:
+    """Return the marks that a template writes, as far as their form tells them.
+
+    >>> marks_written(JinjaChat("{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"))
+    ['<|im_start|>']
+    """
     from tokbench_identity.inject.conversations import conversations
     from tokbench_identity.inject.render import WrittenWay, rendered
 
-    texts = dict.fromkeys([*marks, *(text for _, text in chat.names if text)])
+    texts = dict.fromkeys(text for _, text in chat.names if text)
     for build in (build for slot in ("user", "assistant", "tool result") for build in conversations(slot)):
         try:
             ways = [way for way in rendered(chat, build) if isinstance(way, WrittenWay)]
@@ -236,6 +245,12 @@ def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
             continue
         for part in (part for way in ways for part in way.parts if isinstance(part, str)):
             texts.update(dict.fromkeys(_WRITTEN.findall(part)))
+    return [*texts]
+
+
+def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
+    """Return a model of bytes whose special tokens are the marks that a template writes."""
+    texts = list(dict.fromkeys([*marks, *marks_written(chat)]))
     if not texts:
         raise InputError("the template writes no marks that are known by their form; give them by --mark, or a model")
     letters = sorted(ByteLevel.alphabet())
@@ -249,4 +264,5 @@ def model_of_template(chat: JinjaChat, marks: Sequence[str] = ()) -> ChatModel:
         "added_tokens": added,
     }
     found = tuple(Mark(text, 256 + k, special=True) for k, text in enumerate(texts))
-    return ChatModel("the template", found, chat, content, not_special_known=False)
+    name = "the template"
+    return ChatModel(name, found, chat, content, not_special_known=False, ids_known=False, given_chat=True)

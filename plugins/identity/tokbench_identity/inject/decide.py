@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from tokbench_identity.equal.patterns import UndecidedError
-from tokbench_identity.inject.calls import CALLS, ChatModel, EngineCall, Matching
+from tokbench_identity.inject.calls import CALLS, ChatModel, EngineCall, Matching, marks_written
 from tokbench_identity.inject.conversations import SLOTS, Build, TemplateInput, conversations
 from tokbench_identity.inject.render import Refused, WrittenWay, rendered
 from tokbench_identity.inject.search import MOST_STATES, Marks, PlaceInText, Search
@@ -37,6 +37,7 @@ class SlotVerdict:
     """The shortest text that becomes a control id; it was run."""
     mark: str | None = None
     id: int | None = None
+    """``None`` if no model was named."""
     shortest: bool = True
     """Whether the search for a shorter one came to its end."""
 
@@ -49,6 +50,10 @@ class Injection:
     marks: int
     has_template: bool
     verdicts: tuple[SlotVerdict, ...]
+    given_template: bool = False
+    """Whether the template is one that was given, not the model's own."""
+    lacks: tuple[str, ...] = ()
+    """Marks that a given template writes, and the model does not have."""
 
     def of(self, call: str) -> list[SlotVerdict]:
         """Return the answers of a call."""
@@ -97,7 +102,10 @@ def inject(model: ChatModel, calls: Sequence[EngineCall] = CALLS) -> Injection:
     """
     slots = {slot: _read_slot(model, slot) for slot in SLOTS} if model.chat else {"text": _bare()}
     rows = (_decided(model, call, name, slot) for call in calls for name, slot in slots.items())
-    return Injection(model.name, len(model.marks), model.chat is not None, tuple(rows))
+    written = marks_written(model.chat) if model.chat and model.given_chat else []
+    known = {mark.text for mark in model.marks}
+    lacks = tuple(text for text in written if text not in known)
+    return Injection(model.name, len(model.marks), model.chat is not None, tuple(rows), model.given_chat, lacks)
 
 
 def _bare() -> _Slot:
@@ -154,7 +162,7 @@ def _decided(model: ChatModel, call: EngineCall, name: str, slot: _Slot) -> Slot
             elif forgery:
                 reasons.append(forgery)
     if best:
-        return replace(best, shortest=searched.states_left >= 0)
+        return replace(best, shortest=searched.states_left >= 0, id=best.id if model.ids_known else None)
     if not slot.written and not any(one.wanted for one in slot.refused):
         reasons += [f"the template fails: {one.reason}" for one in slot.refused[:1]]
     if reasons:

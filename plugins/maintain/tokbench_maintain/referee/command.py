@@ -39,7 +39,7 @@ def referee(
     """
     from tokbench.plugin import write_atomically
     from tokbench_maintain.referee.judge import judge
-    from tokbench_maintain.referee.page import lines_of, page_of
+    from tokbench_maintain.referee.page import lines_of, page_of, totals_of
     from tokbench_maintain.referee.table import read_tables
 
     kept = texts or tables / "texts"
@@ -54,4 +54,6 @@ def referee(
         write_atomically(page, page_of(verdicts).encode())
     if as_json:
         print_json({"tables": [verdict.plain() for verdict in verdicts]})
+    else:
+        say(f"{len(verdicts)} table{'s' * (len(verdicts) != 1)}, {totals_of(verdicts)}")
     sys.exit(int(any(verdict.count("open") for verdict in verdicts)))

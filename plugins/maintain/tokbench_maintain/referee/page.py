@@ -31,10 +31,20 @@ Studies that contradict each other are held against
 
 def lines_of(verdict: TableVerdict) -> list[str]:
     """Return what the terminal says of a table."""
-    counts = [f"{verdict.count(state):,} {words}" for state, words in _WORDS.items() if verdict.count(state)]
     name = f"{verdict.published.name}: {verdict.published.table.title}"
     details = [*verdict.findings(), *_parted(verdict)]
-    return [name, f"  {len(verdict.cells):,} numbers: {', '.join(counts)}", *(f"  {line}" for line in details)]
+    return [name, f"  {totals_of([verdict])}", *(f"  {line}" for line in details)]
+
+
+def totals_of(verdicts: Sequence[TableVerdict]) -> str:
+    """Return how many numbers of some tables have each state."""
+    totals = _totals(verdicts)
+    counts = ", ".join(f"{totals[state]:,} {words}" for state, words in _WORDS.items() if totals[state])
+    return f"{sum(totals.values()):,} numbers: {counts or 'none'}"
+
+
+def _totals(verdicts: Sequence[TableVerdict]) -> dict[State, int]:
+    return {state: sum(verdict.count(state) for verdict in verdicts) for state in _WORDS}
 
 
 def _parted(verdict: TableVerdict) -> list[str]:
@@ -48,7 +58,7 @@ def _parted(verdict: TableVerdict) -> list[str]:
 
 def page_of(verdicts: Sequence[TableVerdict]) -> str:
     """Return the page of all tables, which begins with the finding."""
-    totals = {state: sum(verdict.count(state) for verdict in verdicts) for state in _WORDS}
+    totals = _totals(verdicts)
     totals_of_words = {
         "run": sum(totals.values()) - totals["not_run"],
         "same": totals["equal"] + totals["rounding"],

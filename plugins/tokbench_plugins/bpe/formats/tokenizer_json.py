@@ -220,13 +220,26 @@ def _added_tokens(added: Any) -> Iterator[dict[str, Any]]:
         yield token
 
 
-def _notes(content: dict[str, Any], added: list[dict[str, Any]]) -> Iterator[str]:
+def left_out(content: dict[str, Any]) -> Iterator[str]:
+    """Say which ids a file puts around a text, where only those of the text are given.
+
+    >>> [*left_out({"post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel"}]}, "padding": {}})]
+    []
+    >>> [*left_out({"post_processor": {"type": "TemplateProcessing"}})]
+    ['the tokens that TemplateProcessing puts around a text are left out']
+    """
     processor = content.get("post_processor") or {}
-    if processor.get("type") not in {None, "ByteLevel"}:
-        yield f"the tokens that {processor['type']} puts around a text are left out"
-    for key in ("truncation", "padding"):
-        if content.get(key):
-            yield f"{key} is left out"
+    for step in processor.get("processors") or (processor,):
+        if step.get("type") not in {None, "ByteLevel"}:
+            yield f"the tokens that {step['type']} puts around a text are left out"
+    if content.get("padding"):
+        yield "padding is left out"
+
+
+def _notes(content: dict[str, Any], added: list[dict[str, Any]]) -> Iterator[str]:
+    yield from left_out(content)
+    if content.get("truncation"):
+        yield "truncation is left out"
     for token in added:
         switches = [key for key in ("lstrip", "rstrip", "single_word") if token.get(key)]
         if switches:

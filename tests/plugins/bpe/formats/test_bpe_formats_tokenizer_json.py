@@ -213,8 +213,8 @@ def test_what_is_left_out_is_noted(tmp_path):
     (tmp_path / "x.json").write_text(json.dumps(content))
     assert read_tokenizer_json(tmp_path / "x.json").notes == (
         "the tokens that BertProcessing puts around a text are left out",
-        "truncation is left out",
         "padding is left out",
+        "truncation is left out",
         f"special token {first['content']!r} is recognised without its lstrip and single_word",
     )
 

@@ -14,6 +14,7 @@ import tokbench
 from tokbench_identity.commands.equal import equal as command
 from tokbench_identity.equal import equal
 from tokbench_identity.equal.patterns import UndecidedError, compare_patterns
+from tokbench_identity.equal.recipe import compare_stages
 from tokbench_identity.mutants.model import StageModel
 from tokbench_plugins.bpe import BPETokenizer
 
@@ -31,6 +32,29 @@ PIECES = [
     "a", "b", "[ab]", "[^a]", "(?:ab|a)", "(?:a|ab)", "a?", "a?+", "b*", "b*+", "[ab]+", "a+?", "b{1,2}", "b{1,2}+",
     "(?!a)", "(?=b)", "(?i:B)", "(?:b+a|c)?", "a{0}", "(?:a?b?)*",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differs"),
+    [
+        ("", "[]", False),
+        ("'<a>'", '[{"content": "<a>", "lstrip": false}]', False),
+        ("'<a>'\n'<b>'", '[{"content": "<a>", "lstrip": false}]', True),
+        ('[{"content": "<a>", "lstrip": true}]', '[{"content": "<a>", "lstrip": false}]', True),
+    ],
+)
+def test_names_alone_tell_no_rules(one, other, differs):
+    class Staged:
+        """A tokenizer of which nothing but stages is known."""
+
+        vocab_size = 0
+        encode = decode = None
+
+        def __init__(self, added):
+            self.stages = {"split": "a", "added tokens": added}
+
+    stages = compare_stages([Staged(one), Staged(other)])
+    assert ("added tokens" in stages.differing) == differs
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
@@ -166,12 +167,18 @@ def _before(stages: Mapping[str, str]) -> BeforeMerges | None:
     split = [*_steps(stages["split"])]
     spaced = any(isinstance(step, dict) and _adds_space(step) for step in split)
     normalizer = map(_written, _steps(stages.get("normalization", "null")))
-    added = json.loads(stages.get("added tokens", "[]"))
     return BeforeMerges(
         normalizer=(*normalizer, *["a space before the text"] * spaced),
-        added={token["content"]: _written(token) for token in added},
+        added=_added(stages.get("added tokens", "")),
         split=(*_patterns(split),),
     )
+
+
+def _added(stage: str) -> dict[str, str]:
+    """Return by added token its rules, empty where a stage has names alone, as of GGUF."""
+    if stage.startswith("["):
+        return {token["content"]: _written(token) for token in json.loads(stage)}
+    return {str(ast.literal_eval(line)): "" for line in stage.splitlines()}
 
 
 def split_steps(stages: Mapping[str, str]) -> tuple[str, ...]:
@@ -257,8 +264,8 @@ def _compare_before(
         yield Difference(
             "normalizer", " instead of ".join(", ".join(some.normalizer) or "none" for some in (one, other))
         )
-    if one.added != other.added:
-        names = [name for name in {**one.added, **other.added} if one.added.get(name) != other.added.get(name)]
+    rules = {name: (one.added.get(name), other.added.get(name)) for name in {**one.added, **other.added}}
+    if names := [name for name, (a, b) in rules.items() if None in {a, b} or (a != b and "" not in {a, b})]:
         where = "by other rules" if {*names} <= one.added.keys() & other.added.keys() else "by one only"
         yield Difference("added tokens", f"{_some(map(repr, names))} cut out of text before the split {where}", names)
     if one.split != other.split or not same_engine:

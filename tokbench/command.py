@@ -161,5 +161,7 @@ def _standard_input() -> Iterator[Path]:
         try:
             yield path
         except InputError as error:
-            named = [Problem(x.where.replace(str(path), STDIN_NAME), x.message) for x in error.problems]
+            named = [
+                Problem(problem.where.replace(str(path), STDIN_NAME), problem.message) for problem in error.problems
+            ]
             raise InputError(named) from error

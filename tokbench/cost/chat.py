@@ -130,12 +130,12 @@ def _conversations(reader: TextReader) -> Iterator[Messages]:
 
     if reader.form in {"csv", "parquet"}:
         rows = rows_as_they_are(reader, RowForm(_COLUMN))
-        found = [(row.number, _messages_of_cell(row.values.get(_COLUMN))) for row in rows]
+        read = [(row.number, _messages_of_cell(row.values.get(_COLUMN))) for row in rows]
     else:
         lines = list(reader.documents("line"))
         whole = messages_of("".join(line.text + line.end for line in lines))
-        found = [(1, whole)] if whole else [(one.line, messages_of(one.text)) for one in lines if one.text.strip()]
-    for number, messages in found:
+        read = [(1, whole)] if whole else [(one.line, messages_of(one.text)) for one in lines if one.text.strip()]
+    for number, messages in read:
         where = f"{reader.place}:{number}"
         if not messages:
             raise InputError([Problem(where, f"not a conversation; write {_EXAMPLE}")])

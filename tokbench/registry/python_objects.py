@@ -23,7 +23,7 @@ from tokbench.text.find import template_of
 from tokbench.text.formats import FIELDS
 from tokbench.text.given import check_text, columns_of, refuse_collection
 from tokbench.text.rows import first_field
-from tokbench.text.templates import template_fields, template_given
+from tokbench.text.templates import template_at, template_fields
 from tokbench.tokenizers.options import GivenOptions
 
 T = TypeVar("T")
@@ -111,7 +111,7 @@ def _rows(
     if not columns:
         rows: Iterable[Mapping[str, Any]] = ({text: one} for one in texts)
     else:
-        fields = template_fields(template_given(str(keys["group"]), f"{place}.group"))
+        fields = template_fields(template_at(str(keys["group"]), f"{place}.group"))
         inside = [name if name in columns else first_field(name) for name in fields]
         named = [text, keys.get("key"), keys.get("segments"), *(languages or inside)]
         wanted = list(dict.fromkeys(filter(None, named)))

@@ -156,7 +156,8 @@ def weigh(corpora: Mapping[str, FolderCorpus], given: Mapping[str, float]) -> di
     A language may be called by its code or its name.
     """
     parted = dict(corpora)
-    able = {group: place for place, x in parted.items() if x.source in {"text", "conllu"} for group in x.groups}
+    by_file = {place: corpus for place, corpus in parted.items() if corpus.source in {"text", "conllu"}}
+    able = {group: place for place, corpus in by_file.items() for group in corpus.groups}
     called = {name: _called(name, [*corpora, *able]) for name in given}
     if len(set(called.values())) < len(called):
         raise InputError(f"--weight: {', '.join(called)}: two of these are one language; give it one weight")
@@ -176,9 +177,9 @@ def _called(name: str, known: Sequence[str]) -> str:
     if name in known:
         return name
     language = find_language(name) if is_language(name) else None
-    alike = [each for each in known if language and is_language(each) and _name_of(each) == language.name]
-    if len(set(alike)) == 1:
-        return alike[0]
+    alike = {group for group in known if language and is_language(group) and _name_of(group) == language.name}
+    if len(alike) == 1:
+        return alike.pop()
     raise InputError(f"--weight: no corpus or group is called {name!r}; {did_you_mean(name, known)}")
 
 

@@ -80,8 +80,8 @@ class TokenizerSession(NamedTuple):
         }
         if bad:
             alone = len(self.names) == 1
-            error = InputError([Problem("" if alone else name, each.reason) for name, each in bad.items()])
-            error.add_note("\n".join(each.traceback for each in bad.values()))
+            error = InputError([Problem("" if alone else name, failure.reason) for name, failure in bad.items()])
+            error.add_note("\n".join(failure.traceback for failure in bad.values()))
             raise error
         return {name: answers[name] for name in asked}
 

@@ -49,8 +49,8 @@ def check_template(template: str, known: Collection[str] = ()) -> str:
     return template
 
 
-def template_given(template: str, place: str) -> str:
-    """Return a template that was given at a place, if it is one; an InputError with the place otherwise."""
+def template_at(template: str, place: str) -> str:
+    """Return the template of a place, if it is one; an InputError with the place otherwise."""
     try:
         return check_template(template)
     except ValueError as error:

@@ -222,11 +222,12 @@ class _Compared:
         one, other = ({token: k for k, token in enumerate(table) if token} for table in self.tables)
         tokens = {text: token for token in other if token in one and (text := text_of(token))}
         # Where a space is put before a text, one in the text is a second space.
-        texts = [*dict.fromkeys([*tokens, *(text[1:] for text in tokens if text[:1] == " ")])]
+        spaced = {text: text[1:] for text in tokens if text[:1] == " "} if self._puts_a_space() else {}
+        texts = [*dict.fromkeys([*tokens, *spaced.values()])]
         ids = [dict(zip(texts, self._encoded(tokenizer, texts), strict=True)) for tokenizer in self.pair]
         unmade = {}
         for text, token in tokens.items():
-            for written in (text, text[1:]) if text[:1] == " " else (text,):
+            for written in dict.fromkeys((text, spaced.get(text, text))):
                 mine, published = (some[written] for some in ids)
                 if other[token] in published and one[token] not in mine:
                     unmade[token] = self._place(written, mine, published).cause
@@ -235,6 +236,9 @@ class _Compared:
             made = (token for text, token in tokens.items() if token not in unmade)
             unmade.update((token, Cause.MERGES) for token in _joined(guessed, made))
         return unmade
+
+    def _puts_a_space(self) -> bool:
+        return any(b"".join(pieces_of_ids(some, some.encode("a"))) != b"a" for some in self.pair)
 
     def findings(self, kit: Kit | None) -> Iterator[AuditFinding]:
         """Yield the causes that texts show."""

@@ -120,8 +120,8 @@ def count(
     if as_json:
         print_json(facts[0] if len(facts) == 1 else {"tables": facts})
         return
-    for each in facts:
-        _summary(each)
+    for of_table in facts:
+        _summary(of_table)
 
 
 def _in_folder(name: str) -> str:
@@ -160,7 +160,7 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
     """
     from tokbench.engine.workers.executor import usable_cores
     from tokbench.text.find import find_texts
-    from tokbench.text.templates import template_given
+    from tokbench.text.templates import template_at
     from tokbench_plugins.bpe.patterns import resolve_pattern
     from tokbench_plugins.counts.local import Task
     from tokbench_plugins.counts.merge import available_memory
@@ -170,7 +170,7 @@ def task_of(texts: tuple[str, ...], output: Path, pattern: str, given: dict[str,
         resolved = resolve_pattern(pattern)
     except ValueError as error:
         raise InputError(f"--pattern: {error}") from error
-    template_given(given["group"], "--group")
+    template_at(given["group"], "--group")
     found = find_texts(texts, complete=True)
     for line in found.notes():
         say(line, err=True)

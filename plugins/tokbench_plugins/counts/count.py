@@ -16,7 +16,7 @@ from tokbench.text.faults import Faults
 from tokbench.text.formats import FIELDS
 from tokbench.text.given import checked_texts
 from tokbench.text.rows import RowForm, text_of_row, value_of
-from tokbench.text.templates import fill_template, template_given
+from tokbench.text.templates import fill_template, template_at
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, encode_documents
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
@@ -196,7 +196,7 @@ def count_partition(
     >>> table.to_pydict()["chunk"], table.to_pydict()["group"]
     ([b'nein', b'no', b'!'], ['de', 'en', 'en'])
     """
-    rows = _rows_of(batches, field, template_given(group, "group"), number if isinstance(number, str) else "")
+    rows = _rows_of(batches, field, template_at(group, "group"), number if isinstance(number, str) else "")
     counting = _Counting(pattern, cutter=cutter)
     if isinstance(number, str):
         counting.numbered(rows)

@@ -27,7 +27,7 @@ def distrust(tables: CellTables) -> Iterator[str]:
     of_counts = {name for name, corpus in results.corpora.items() if corpus.source == "counts"}
     learned = {name: info.train.corpora for name, info in results.tokenizers.items() if info.train}
     if counted := [name for name, corpora in learned.items() if of_counts.intersection(corpora)]:
-        yield f"{names(counted)} learned from counts: on texts that are in these, its numbers are too good."
+        yield f"{names(counted)} learned from counts: numbers on texts that are in these are too good."
     if missing := [name for name, _, _ in missing_tokenizers(results)]:
         yield f"{names(missing)} did not run."
     if failing := failing_tokenizers(results):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tokbench.report import document as doc
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.vocabulary_size.answer import advised, size_lines
-from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeAdvice, SizeLine, SizeRow, VocabularySizes
+from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizePick, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
 from tokbench.studies.vocabulary_size.scaling import SOURCE, VALIDITY, law_range
 from tokbench.studies.vocabulary_size.size_curve import BROAD, COST_TITLE, NARROW, cost_chart, line_key
@@ -190,8 +190,8 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> doc.Table:
 def size_charts(tables: CellTables) -> Iterator[Chart]:
     """Yield the charts of cost and of compression."""
     sizes = SizeLines(tables.results)
-    if (best := sizes.study.best) and (costs := cost_chart(sizes.study, sizes.styles, _span(tables, best))):
-        yield Chart("sizes-cost", costs, headings=(COST_TITLE, _shaded(tables, best)))
+    if (shaded := _shaded(tables, sizes.study)) and (costs := cost_chart(sizes.study, sizes.styles, shaded.pick)):
+        yield Chart("sizes-cost", costs, headings=(COST_TITLE, shaded.words))
     for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:
@@ -203,26 +203,29 @@ def size_charts(tables: CellTables) -> Iterator[Chart]:
 def cost_nodes(tables: CellTables) -> list[doc.Node]:
     """Return the chart of costs, which a report shows with the answer."""
     lines = SizeLines(tables.results)
-    best = lines.study.best
-    if not best:
+    shaded = _shaded(tables, lines.study)
+    if not lines.study.best or not shaded:
         return []
-    span = _span(tables, best)
-    broad, narrow = (cost_chart(lines.study, lines.styles, span, size) for size in (BROAD, NARROW))
+    broad, narrow = (cost_chart(lines.study, lines.styles, shaded.pick, size) for size in (BROAD, NARROW))
     if not broad:
         return []
-    words = _COSTS.format(best.model, _shaded(tables, best))
+    words = _COSTS.format(lines.study.best.model, shaded.words)
     return [doc.Rich([doc.Figure(broad, words, narrow=narrow, label=COST_TITLE)])]
 
 
-def _span(tables: CellTables, best: SizeAdvice) -> tuple[int, int]:
-    pick = advised(SizeLines(tables.results).study, best, tables.results.config.practical_margin)
-    return pick.low, pick.high
+class _Shaded(NamedTuple):
+    """The sizes that the answer advises."""
+
+    pick: SizePick
+    words: str
 
 
-def _shaded(tables: CellTables, best: SizeAdvice) -> str:
-    span = _span(tables, best)
-    whole = span == (best.pick.low, best.pick.high)
-    return _SHADED.format(*span, "of all sizes" if whole else "of what the text supports")
+def _shaded(tables: CellTables, study: VocabularySizes) -> _Shaded | None:
+    if not (best := study.best):
+        return None
+    pick = advised(study, best, tables.results.config.practical_margin)
+    whole = "of all sizes" if pick == best.pick else "of what the text supports"
+    return _Shaded(pick, _SHADED.format(pick.low, pick.high, whole))
 
 
 SECTION: Final = SectionSpec(

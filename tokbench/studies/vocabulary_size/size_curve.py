@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
-from tokbench.studies.vocabulary_size.block import SizeAdvice, VocabularySizes
+from tokbench.studies.vocabulary_size.block import SizeAdvice, SizePick, VocabularySizes
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ _SHADE: Final = 0.14
 
 
 def cost_chart(
-    study: VocabularySizes, styles: Mapping[str, int], shaded: tuple[int, int], size: ChartSize = BROAD
+    study: VocabularySizes, styles: Mapping[str, int], shaded: SizePick, size: ChartSize = BROAD
 ) -> Drawing | None:
-    """Return the chart for the model in the middle, with sizes that are shaded; ``None`` without an advice."""
+    """Return the chart for the model in the middle, with a range of sizes shaded; ``None`` without an advice."""
     taken = study.best
     if not taken:
         return None
@@ -155,7 +155,7 @@ def cost_chart(
     drawing = size_chart(COST_TITLE, traces, size, styles, span=span)
     if drawing:
         axis, frame = size_axis(span, size), size.frame
-        left, right = map(axis.at, shaded)
+        left, right = axis.at(shaded.low), axis.at(shaded.high)
         drawing.draw(
             "rect", css="mark", x=left, y=frame.top, width=round(max(right - left, 1.0), 1),
             height=frame.bottom - frame.top, fill="currentColor", fill_opacity=_SHADE,

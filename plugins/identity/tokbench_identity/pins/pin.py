@@ -201,7 +201,7 @@ def pin(request: Request, folder: Path, progress: Progress, store: Store | None 
             tokenizers = run.tokenizers()
     except InputError as error:
         if is_tokenizer(request.config):  # the user has not seen the configuration that was made of it
-            raise InputError([_of_named(request.config, each.message) for each in error.problems]) from error
+            raise InputError([_of_named(request.config, problem.message) for problem in error.problems]) from error
         raise
     lock = Lock(
         configuration=_from_folder(request.config, folder),

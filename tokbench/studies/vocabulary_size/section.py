@@ -9,6 +9,7 @@ from tokbench.report import document as doc
 from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
+from tokbench.studies.vocabulary_size.advice import rounded_range
 from tokbench.studies.vocabulary_size.answer import advised, size_lines
 from tokbench.studies.vocabulary_size.block import VOCABULARY_SIZES, SizeLine, SizePick, SizeRow, VocabularySizes
 from tokbench.studies.vocabulary_size.options import Model
@@ -225,7 +226,7 @@ def _shaded(tables: CellTables, study: VocabularySizes) -> _Shaded | None:
         return None
     pick = advised(study, best, tables.results.config.practical_margin)
     whole = "of all sizes" if pick == best.pick else "of what the text supports"
-    return _Shaded(pick, _SHADED.format(pick.low, pick.high, whole))
+    return _Shaded(pick, _SHADED.format(*rounded_range(pick.vocab_size, pick.low, pick.high), whole))
 
 
 SECTION: Final = SectionSpec(
